@@ -11,6 +11,7 @@ from coppice.formats.entry_file import UNKNOWN
 from coppice.formats.foreign_database import rows_of
 from coppice.formats.reading import open_growing, open_session
 from coppice.formats.session import SessionReader
+from coppice.formats.source import Source
 from coppice.sources.database import DatabaseAgent
 from coppice.sources.registry import AGENTS
 from coppice.tree.entries import CustomEntry, MessageEntry
@@ -49,7 +50,11 @@ def _in_databases(agent: DatabaseAgent, folder: Path) -> Iterator[tuple[str, Ses
     for path in sorted(folder.rglob(agent.files)):
         for transcript in agent.transcripts(path.parents[depth]):
             reader = open_growing(Path(transcript.path), agent.format, part=transcript.part, growing=False)
-            yield transcript.key, reader, sum(1 for _ in rows_of(path, _ROWS[agent.name], transcript.key))
+            yield (
+                transcript.key,
+                reader,
+                sum(1 for _ in rows_of(Source(path), _ROWS[agent.name], transcript.key)),
+            )
 
 
 @dataclass

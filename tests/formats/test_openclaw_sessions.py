@@ -10,6 +10,8 @@ import pytest
 from backports import zstd
 from session_samples import Json, message_record, texts
 
+from coppice.errors import ImportFailedError
+from coppice.formats import openclaw
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
 from coppice.sources.registry import AGENTS
@@ -191,6 +193,29 @@ def test_a_record_that_cannot_be_read_is_counted(database: Database, packed: byt
     database.connection.execute("INSERT INTO transcript_events VALUES ('s', 2, NULL, 1, ?)", [packed])
     session = database.read()
     assert (texts(session), session.skipped) == (["a juniper"], {"unreadable": 1})
+
+
+@pytest.mark.parametrize("kind", ["custom", "leaf"])
+def test_what_is_unpacked_is_bounded(database: Database, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openclaw, "_UNPACKED_CHARS", 100_000)
+    database.add({**custom("a", "s", "x"), "type": kind, "data": "a" * 90_000}, packed=True)
+    database.read()
+    database.add({**custom("b", "a", "x"), "type": kind, "data": "a" * 90_000}, packed=True)
+    with pytest.raises(ImportFailedError, match="too long"):
+        database.read()
+
+
+def test_the_reading_of_what_is_unpacked_can_be_ended(database: Database) -> None:
+    database.add(message_record("a", None))
+    reading = [True]
+
+    def check(*_: int) -> None:
+        assert reading
+
+    session = open_growing(database.path, "openclaw", part="s", on_read=check)
+    reading.clear()
+    with pytest.raises(AssertionError):
+        list(session)
 
 
 def test_sessions_are_listed_with_their_folder_and_parent(database: Database, tmp_path: Path) -> None:

@@ -5,29 +5,57 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from coppice.errors import ImportFailedError
+from coppice.formats.lines import MAX_LINE_BYTES
+from coppice.formats.source import Source
+
+_STEPS: Final = 10_000
+"""Of SQLite's machine between two checks: less than a millisecond."""
+_COMPUTED: Final = """
+SELECT name FROM sqlite_master AS made
+WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+    AND EXISTS (SELECT 1 FROM pragma_table_xinfo(made.name) WHERE hidden > 1)
+"""
 
 
-def rows_of(path: Path, query: str, *values: str) -> Iterator[sqlite3.Row]:
+def rows_of(source: Source, query: str, *values: str) -> Iterator[sqlite3.Row]:
     """The rows that `query` gives, as tuples and by their names, with text that is not UTF-8 mended.
 
+    `source.check` is called for each row and while SQLite works; what it raises, each time, ends the query.
     A database that nobody has open is read without its log: opening that would make files next to it.
-    Raises ImportFailedError when it cannot be read.
+
+    Raises ImportFailedError when it cannot be read. Views and generated columns are not: a single function in
+    them can take any time.
     """
-    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+    path = source.file()
+    # SQLite would wait for a journal that is a pipe.
+    is_live = Path(f"{path}-wal").is_file() and not Path(f"{path}-journal").exists()
     try:
-        address = f"file:{quote(str(path))}?{mode}"
+        address = f"file:{quote(str(path))}?{'mode=ro' if is_live else 'immutable=1'}"
         with closing(sqlite3.connect(address, uri=True)) as connection:
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             connection.row_factory = sqlite3.Row
-            yield from connection.execute(query, values)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
+            connection.set_progress_handler(source.check, _STEPS)
+            connection.set_authorizer(_permission)
+            for (name,) in connection.execute(_COMPUTED):
+                raise sqlite3.NotSupportedError(f"{name} has generated columns")
+            for row in connection.execute(query, values):
+                source.check()
+                yield row
     except sqlite3.Error as error:
+        source.check()
         raise ImportFailedError(
             f"{path.name} cannot be read as the database of the agent ({error}). Check its version."
         ) from error
+
+
+def _permission(*action: str | int | None) -> int:
+    """None for what is done in a view, of which the last argument is the name."""
+    return sqlite3.SQLITE_DENY if action[-1] else sqlite3.SQLITE_OK
 
 
 def object_of(value: object) -> dict[str, Any]:

@@ -71,7 +71,7 @@ class Reader(SessionReader):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._session_id = source.part or ""
-        row = next(rows_of(source.file(), _SESSION, self._session_id), None)
+        row = next(rows_of(source, _SESSION, self._session_id), None)
         if row is None:
             raise self._no_usable_line()
         session = dict(row)
@@ -89,7 +89,7 @@ class Reader(SessionReader):
         del file
         self.leaf_id = None
         self._withdrawn: str | None = None
-        rows = [row_of(dict(row)) for row in rows_of(self._source.file(), QUERY, self._session_id)]
+        rows = [row_of(dict(row)) for row in rows_of(self._source, QUERY, self._session_id)]
         check_number_of_entries(len(rows))
         context = _Context()
         position = 0

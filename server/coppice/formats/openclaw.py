@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, ClassVar, Final, cast
 
 from typing_extensions import override
 
+from coppice.errors import ImportFailedError
 from coppice.formats import pi
 from coppice.formats.foreign_database import json_of, rows_of
 from coppice.formats.lines import dump_line, object_at, text_at
@@ -34,6 +35,8 @@ SELECT event_json, event_zstd,
 FROM transcript_events AS event WHERE session_id = ? ORDER BY seq
 """
 _MAX_BYTES: Final = 4 * 2**20  # of a record, as OpenClaw's table has it
+_UNPACKED_CHARS: Final = 512 * 2**20
+"""Of a session. A record of 4 MB may have 400 bytes in the database."""
 _OWN: Final = "openclaw."
 """Before the `customType` of OpenClaw's own bookkeeping, which repeats results of tools."""
 
@@ -52,7 +55,7 @@ class Reader(pi.Reader):
         lines = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed when this reader goes
         weakref.finalize(self, lines.close)
         self._write(lines, source, unreadable)
-        super().__init__(Source(lines))
+        super().__init__(Source(lines, lambda *_: source.check()))
         self.header.of_sub_agent = self._of_sub_agent
         self.skipped += unreadable
 
@@ -66,13 +69,15 @@ class Reader(pi.Reader):
         return leaf if leaf and self._index.position_of(leaf) is not None else super()._find_leaf()
 
     def _write(self, lines: BinaryIO, source: Source, unreadable: "Counter[str]") -> None:
-        for plain, packed, leaf, spawned_by in rows_of(source.file(), _ROWS, source.part or ""):
+        unpacked = 0
+        for plain, packed, leaf, spawned_by in rows_of(source, _ROWS, source.part or ""):
             self._leaf = leaf if isinstance(leaf, str) else None
             self._of_sub_agent = spawned_by is not None
-            try:
-                value = json_of(plain if isinstance(plain, str) else _unpacked(packed))
-            except (zstd.ZstdError, UnicodeDecodeError):
-                value = None
+            text = plain if isinstance(plain, str) else _unpacked(packed)
+            unpacked += len(text)
+            if unpacked > _UNPACKED_CHARS:
+                raise ImportFailedError("Unpacked, the session is too long. Have OpenClaw begin another.")
+            value = json_of(text)
             if not isinstance(value, dict):
                 unreadable["unreadable"] += 1
             elif value.get("type") == "leaf":
@@ -124,5 +129,8 @@ def _unpacked(packed: object) -> str:
     if not isinstance(packed, bytes):
         return ""
     decompressor = zstd.ZstdDecompressor()
-    raw = decompressor.decompress(packed, max_length=_MAX_BYTES)
-    return raw.decode() if decompressor.eof else ""
+    try:
+        raw = decompressor.decompress(packed, max_length=_MAX_BYTES)
+        return raw.decode() if decompressor.eof else ""
+    except (zstd.ZstdError, UnicodeDecodeError):
+        return ""

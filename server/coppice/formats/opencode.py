@@ -79,7 +79,7 @@ class Reader(SessionReader):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._session_id = source.part or ""
-        rows = [*rows_of(source.file(), _SESSION, self._session_id)]
+        rows = [*rows_of(source, _SESSION, self._session_id)]
         if not rows:
             raise self._no_usable_line()
         id_, directory, title, version, revert, created, parent = rows[0]
@@ -111,12 +111,12 @@ class Reader(SessionReader):
         self.leaf_id = self.leaf_id if leaf is None else leaf[0]
 
     def _messages(self) -> list[_Message]:
-        path = self._source.file()
         messages = {
-            id_: _Message(id_, object_of(data)) for id_, data in rows_of(path, _MESSAGES, self._session_id)
+            id_: _Message(id_, object_of(data))
+            for id_, data in rows_of(self._source, _MESSAGES, self._session_id)
         }
         check_number_of_entries(len(messages))
-        for message_id, data in rows_of(path, _PARTS, self._session_id):
+        for message_id, data in rows_of(self._source, _PARTS, self._session_id):
             if message_id in messages:
                 messages[message_id].parts.append(object_of(data))
         return [*messages.values()]

@@ -14,7 +14,7 @@ class Transcript:
 
     `stamp` changes whenever the transcript does. `size` is in bytes; `modified` in seconds since 1970.
     `parent` is the key of the session that started it, as far as its place tells.
-    `part` is what identifies it within a file of several.
+    `part` is what identifies it within a file of several; `cwd` is the folder of such a session.
     """
 
     agent: str
@@ -25,6 +25,7 @@ class Transcript:
     modified: float
     parent: str | None = None
     part: str | None = None
+    cwd: str | None = None
 
     @property
     def name(self) -> str:
@@ -85,4 +86,4 @@ class Agent(Protocol):
         """False where the place of a transcript shows that its session did not begin in `folder`."""
 
     def beginning(self, transcript: Transcript) -> Beginning:
-        """What the first records say. Raises OSError where they cannot be read."""
+        """What the first records say. Raises ImportFailedError where they cannot be read."""

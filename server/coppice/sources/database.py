@@ -5,12 +5,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from coppice.errors import ImportFailedError
 from coppice.formats.foreign_database import rows_of
+from coppice.formats.source import OnRead, Source
 from coppice.sources.agent import Beginning, Transcript
 from coppice.sources.watching import SETTLED_SECONDS
+
+_LEAST_SECONDS: Final = 1.0
+"""Of processor time to list the sessions of a small database: a hundred times what it takes."""
+_BYTES_PER_SECOND: Final = 20_000_000
+"""For which there is a second more: 200 MB with 100,000 parts take 0.3 s."""
+_DAY_SECONDS: Final = 86_400  # that another clock may be ahead
 
 OPENCODE: Final = """
 SELECT id, parent_id AS parent, directory AS cwd, max(time_updated, ifnull(newest, 0)) / 1000.0 AS modified,
@@ -31,7 +38,8 @@ WHERE newest IS NOT NULL
 """
 
 OPENCLAW: Final = """
-SELECT id, parent, CASE WHEN json_valid(header) THEN json_extract(header, '$.cwd') END AS cwd,
+SELECT id, parent, CASE WHEN json_valid(header) THEN substr(json_extract(header, '$.cwd'), 1, 4096) END
+        AS cwd,
     newest / 1000.0 AS modified, last || ':' || newest || ':' || ifnull(rewritten, '') AS stamp
 FROM (SELECT session_id AS id,
         (SELECT current_session_id FROM session_nodes
@@ -80,21 +88,22 @@ class DatabaseAgent:
         """
         for path in sorted(root.glob(self.files)):
             try:
-                rows = [*rows_of(path, self.sessions)] if path.is_file() else []
-                share = path.stat().st_size // len(rows) if rows else 0
+                size = path.stat().st_size
+                rows = [*rows_of(Source(path, _time_limit(size)), self.sessions)] if path.is_file() else []
             except (ImportFailedError, OSError):
                 continue
-            for key, parent, _, modified, stamp in rows:
+            for key, parent, cwd, modified, stamp in rows:
                 if isinstance(key, str):
                     yield Transcript(
                         agent=self.name,
                         key=key,
                         path=str(path),
                         stamp=str(stamp),
-                        size=share,
-                        modified=modified if isinstance(modified, int | float) else 0,
+                        size=size // len(rows),
+                        modified=_time(modified),
                         parent=parent if isinstance(parent, str) else None,
                         part=key,
+                        cwd=cwd if isinstance(cwd, str) else None,
                     )
 
     def watch(self, root: Path) -> "DatabaseWatch":
@@ -107,14 +116,25 @@ class DatabaseAgent:
         return True
 
     def beginning(self, transcript: Transcript) -> Beginning:
-        """The folder of a session, and the one that started it. Raises OSError where it cannot be read."""
-        query = f"SELECT cwd FROM ({self.sessions}) WHERE id = ?"  # noqa: S608 - a constant
-        try:
-            row = next(rows_of(Path(transcript.path), query, transcript.key), None)
-        except ImportFailedError as error:
-            raise OSError(str(error)) from error
-        cwd = None if row is None else row[0]
-        return Beginning(cwd if isinstance(cwd, str) else None, transcript.parent)
+        """The folder of a session, and the one that started it."""
+        return Beginning(transcript.cwd, transcript.parent)
+
+
+def _time_limit(size: int) -> OnRead:
+    """Raises ImportFailedError when the sessions of a database of this size should have been listed."""
+    end = time.thread_time() + _LEAST_SECONDS + size / _BYTES_PER_SECOND
+
+    def check(*_: int) -> None:
+        if time.thread_time() > end:
+            raise ImportFailedError("Listing its sessions takes too long.")
+
+    return check
+
+
+def _time(modified: object) -> float:
+    """Seconds since 1970; 0 for what can be no time of a change."""
+    is_time = isinstance(modified, int | float) and 0 <= modified <= time.time() + _DAY_SECONDS
+    return cast("float", modified) if is_time else 0
 
 
 class DatabaseWatch:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from coppice.errors import ImportFailedError
 from coppice.formats.lines import UnusableLineError, parse_object, text_at
+from coppice.formats.source import Source
 from coppice.sources.agent import Beginning, Transcript
 from coppice.sources.watching import FolderWatch
 
@@ -16,7 +18,7 @@ HEAD_BYTES: Final = 512 * 1024
 
 HEAD_LINES: Final = 40
 """Records in which the folder is looked for. Six recorded sessions have it in their first three."""
-_PATH_CHARS: Final = 4096  # characters: PATH_MAX of Linux
+_PATH_BYTES: Final = 4096  # PATH_MAX of Linux
 _DEPTH: Final = 6  # folders below the root; Codex has a folder a day
 _NO_WORD: Final = re.compile(r"[^A-Za-z0-9]")
 _FILES: Final = 200_000  # transcripts of an agent at most: a look at them computes six seconds
@@ -56,8 +58,8 @@ class FileAgent:
         return not self.names_folders or f"{os.sep}{_NO_WORD.sub('-', folder)}{os.sep}" in transcript.path
 
     def beginning(self, transcript: Transcript) -> Beginning:
-        """What the first records say. Raises OSError where the file cannot be read."""
-        with Path(transcript.path).open("rb") as file:
+        """What the first records say. Raises ImportFailedError where the file cannot be read."""
+        with Source(Path(transcript.path)).open() as file:
             head = file.read(HEAD_BYTES)
         for raw in head.split(b"\n", HEAD_LINES)[:HEAD_LINES]:
             try:
@@ -120,9 +122,9 @@ def _described(value: dict[str, Any]) -> dict[str, Any]:
 def _named_beside(path: Path) -> str | None:
     """The folder that Gemini CLI writes into a file next to its folder of chats."""
     try:
-        with (path.parent.parent / ".project_root").open(encoding="utf-8") as file:
-            return file.read(_PATH_CHARS).strip() or None
-    except (OSError, UnicodeDecodeError):
+        with Source(path.parent.parent / ".project_root").open() as file:
+            return file.read(_PATH_BYTES).decode().strip() or None
+    except (ImportFailedError, UnicodeDecodeError):
         return None
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -230,6 +231,24 @@ async def test_a_session_without_messages_is_no_problem_and_is_stored_when_it_ha
     assert len((await client.service.following.update(folder.as_uri())).created) == 1
     (conversation,) = await stored(client, folder)
     assert conversation["firstMessage"] == "go"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in folders")
+async def test_a_pipe_in_the_place_of_the_file_that_names_the_folder_is_not_read(
+    client: Client, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    place = tmp_path / "home" / ".gemini" / "tmp" / "project"
+    (place / "chats").mkdir(parents=True)
+    (place / "chats" / "session-1.jsonl").write_text(json.dumps({"sessionId": "s", "projectHash": "0"}))
+    os.mkfifo(place / ".project_root")
+    end = os.open(place / ".project_root", os.O_RDWR)  # or opening it would wait for a writer
+    os.write(end, str(folder).encode() + b" " * 20_000)  # or reading it would wait for more
+    try:
+        assert (await client.service.following.update(folder.as_uri())).read == 0
+        assert (await client.service.following.update(None)).read == 1
+    finally:
+        os.close(end)
 
 
 async def test_short_transcripts_are_stored_in_few_transactions(

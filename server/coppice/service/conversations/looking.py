@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from coppice.errors import ImportFailedError
 from coppice.files.paths import path_of_uri
 from coppice.service.core.stores import NO_FOLDER
 from coppice.settings import SourceSettings
@@ -110,7 +111,7 @@ def deleted_by_agent(catalog: TranscriptCatalog, there: list[FollowedTranscript]
 def _first_reading(agent: Agent, transcript: Transcript) -> Reading:
     try:
         beginning = agent.beginning(transcript)
-    except OSError:
+    except ImportFailedError:
         beginning = Beginning(None)
     return Reading(
         agent=transcript.agent,
