@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 from conftest_service import Client
-from session_samples import TIME, Json, call_block, prompt, reply, text_block
+from session_samples import HEADER, TIME, Json, call_block, message_record, prompt, reply, text_block
 
 from coppice.errors import StorageFailedError
-from coppice.formats import claude_code
+from coppice.formats import claude_code, pi
 from coppice.formats.claude_records import Record
 from coppice.formats.claude_tree import Tree
+from coppice.formats.lines import dump_line
 from coppice.service.conversations import transcript_storing
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS
 from coppice.store.store import Store
@@ -322,6 +323,25 @@ async def test_a_transcript_that_takes_too_long_is_passed_over_until_it_changes(
     monkeypatch.setattr(claude_code, "Tree", Tree)
     write(agents, folder, turns(folder, 4), slow.stem)
     assert len((await client.service.following.update(folder.as_uri())).created) == 1
+
+
+@pytest.mark.parametrize("step", ["__init__", "_entries"])
+async def test_what_a_reader_did_not_foresee_leaves_the_other_transcripts(
+    client: Client, agents: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError(step)
+
+    (agents / "pi" / "sessions").mkdir(parents=True)
+    for name in "ab":
+        records = [{**HEADER, "cwd": str(folder)}, message_record("1", None)]
+        session = "".join(map(dump_line, records))
+        (agents / "pi" / "sessions" / f"{name}_{name}.jsonl").write_text(session)
+    write(agents, folder, turns(folder, 2))
+    monkeypatch.setattr(pi.Reader, step, fail)
+    updated = await client.service.following.update(folder.as_uri())
+    assert len(updated.created) == 1
+    assert [each.partition(": ")[2].partition("(")[2][:8] for each in updated.problems] == ["KeyError"] * 2
 
 
 async def test_a_client_has_the_transcripts_of_its_folders_read(

@@ -73,9 +73,21 @@ class _Limited(ReadingProgress):
 
     def entries(self, reader: SessionReader) -> Iterator[Entry]:
         """Those of `reader`, with a check before each."""
-        for entry in reader:
-            self.check()
-            yield entry
+        with _unforeseen():
+            for entry in reader:
+                self.check()
+                yield entry
+
+
+@contextlib.contextmanager
+def _unforeseen() -> Iterator[None]:
+    """What a reader did not foresee is a fault of its transcript: it keeps no others from being read."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise ImportFailedError(
+            f"Reading it failed unexpectedly ({type(error).__name__}). It is read again when it has changed."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,7 @@ class TranscriptStorer:
         base = replace(last, stamp=transcript.stamp, store=self.store.url, read_at=now(), problem=None)
         limit = _Limited(self.thread, transcript.size)
         opened = partial(
-            open_growing,
+            _unforeseen()(open_growing),
             Path(transcript.path),
             format_,
             growing=growing,
