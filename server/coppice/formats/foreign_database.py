@@ -1,6 +1,5 @@
 """Reads the SQLite database of another program, which may be writing to it, and the values there."""
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -9,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from coppice.errors import ImportFailedError
-from coppice.formats.lines import MAX_LINE_BYTES
+from coppice.formats.lines import MAX_LINE_BYTES, value_of
 from coppice.formats.source import Source
 
 _STEPS: Final = 10_000
@@ -65,8 +64,8 @@ def object_of(value: object) -> dict[str, Any]:
 
 
 def json_of(value: object) -> Any:
-    """What is written in `value` where that is JSON, otherwise `value`."""
+    """What is written in `value` where that is JSON, mended as in a line, otherwise `value`."""
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
-            return json.loads(value)
+            return value_of(value)
     return value

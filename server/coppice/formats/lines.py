@@ -19,7 +19,7 @@ MAX_LINE_BYTES: Final = 32 * 2**20
 BOM: Final = b"\xef\xbb\xbf"
 
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_SUSPECT: Final = re.compile(rb"\\u[dD][89a-fA-F]|NaN|Infinity|[eE]\+?[0-9]{3}|[0-9]{300}")
+_SUSPECT: Final = re.compile(r"\\u[dD][89a-fA-F]|NaN|Infinity|[eE]\+?[0-9]{3}|[0-9]{300}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +136,17 @@ def parse_object(data: bytes) -> tuple[dict[str, Any], list[str]]:
         value = _loaded(text, mended)
         if not isinstance(value, dict):
             raise UnusableLineError("holds no JSON object")
-        if _SUSPECT.search(data):
+        if _SUSPECT.search(text):
             value = _cleaned(value, mended)
     except RecursionError as error:
         raise UnusableLineError("is nested too deep") from error
     return value, list(dict.fromkeys(mended))
+
+
+def value_of(text: str) -> Any:
+    """What JSON says, mended as in a line. Raises ValueError, and RecursionError where it nests too deep."""
+    value = json.loads(text)
+    return _cleaned(value, []) if _SUSPECT.search(text) else value
 
 
 def dump_line(value: dict[str, Any]) -> str:

@@ -111,14 +111,12 @@ class Reader(SessionReader):
         self.leaf_id = self.leaf_id if leaf is None else leaf[0]
 
     def _messages(self) -> list[_Message]:
-        messages = {
-            id_: _Message(id_, object_of(data))
-            for id_, data in rows_of(self._source, _MESSAGES, self._session_id)
-        }
+        rows = rows_of(self._source, _MESSAGES, self._session_id)
+        messages = {str(id_): _Message(str(id_), object_of(data)) for id_, data in rows}
         check_number_of_entries(len(messages))
         for message_id, data in rows_of(self._source, _PARTS, self._session_id):
-            if message_id in messages:
-                messages[message_id].parts.append(object_of(data))
+            if str(message_id) in messages:
+                messages[str(message_id)].parts.append(object_of(data))
         return [*messages.values()]
 
     def _made_of(self, message: _Message) -> Iterator[Entry]:
