@@ -47,6 +47,17 @@ test("a change is taken back, also after other lines have changed", () => {
   assert.equal(takenBack(change, null), undefined);
 });
 
+test("a patch whose hunks name places far away is given up", () => {
+  const now = Array.from({ length: 10_000 }, (_, at) => `line ${at}\n`).join("");
+  const hunks = Array.from({ length: 1000 }, (_, at) => {
+    const place = at % 2 ? 1 : 9_995;
+    return `@@ -${place},1 +${place},1 @@\n-old ${at}\n+line ${at * 10}\n`;
+  });
+  const change = { path: "a", patch: `--- a\n+++ a\n${hunks.join("")}`, before: hash(""), after: hash("") };
+  assert.equal(takenBack(change, now), undefined);
+  assert.notEqual(takenBack({ ...change, patch: `--- a\n+++ a\n${hunks.slice(0, 10).join("")}` }, now), undefined);
+});
+
 test("a file that was made is taken away only while nobody else has changed it", () => {
   const change = fileChangeOf("a", null, "x\n");
   assert.deepEqual(takenBack(change, "x\n"), { content: null });
