@@ -61,6 +61,10 @@ def renames(count: int) -> list[Message]:
     return [user("Move."), *(m for n in range(count) for m in run(f"git mv old{n}.py new{n}.py"))]
 
 
+def worktrees(count: int) -> list[Message]:
+    return [user("Try."), *(m for n in range(count) for m in run(f"git worktree add try{n} main"))]
+
+
 def logs(count: int) -> list[Message]:
     output = "\n".join(f"{n:07x} Subject {n}" for n in range(40))
     return [user("Look."), *(m for _ in range(count) for m in run("git log --oneline", output))]
@@ -93,7 +97,7 @@ def unanswered(count: int) -> list[Message]:
     return [user("Test."), *(call for _ in range(count) for call in calls)]
 
 
-@pytest.mark.parametrize("shape", [conversation, removals, logs, jobs, many_paths, unanswered])
+@pytest.mark.parametrize("shape", [conversation, removals, worktrees, logs, jobs, many_paths, unanswered])
 def test_the_facts_cost_the_same_for_each_message(shape: Callable[[int], list[Message]]) -> None:
     def built(size: int) -> int:
         messages = shape(size)

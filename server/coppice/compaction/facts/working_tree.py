@@ -1,7 +1,7 @@
 """The files of a working tree that have changes which no commit took."""
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from coppice.compaction.text.paths import is_about_work
@@ -25,9 +25,17 @@ class Workspace:
         inside = whole.removeprefix(f"{self.root}/") if self.root else whole
         if inside.startswith(("/", "..", "~", "$")) and (self.root or not inside.startswith("/")):
             return "." if whole == self.root else None
-        if self.foreign and any(inside == each or inside.startswith(f"{each}/") for each in self.foreign):
+        if self.foreign and any(folder in self.foreign for folder in _folders(inside)):
             return None
         return inside if is_about_work(inside) else None
+
+
+def _folders(path: str) -> Iterator[str]:
+    """The path, and the folders that it is in."""
+    yield path
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 class WorkingTree:
