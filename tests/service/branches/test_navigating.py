@@ -81,6 +81,12 @@ async def test_a_message_gives_back_what_the_user_wrote_without_its_attachments(
     assert fork["editorText"] == "Fix the bug."
 
 
+async def test_the_name_of_a_fork_is_one_that_every_store_holds(client: Client) -> None:
+    made, ids = await branching(client)
+    fork = await client.ask("conversation/fork", conversationId=made, entryId=ids[0], name="a\0b")
+    assert fork["conversation"]["name"] == "a\ufffdb"
+
+
 async def test_before_the_first_message_there_is_no_leaf(client: Client) -> None:
     made, ids = await branching(client)
     result = await client.ask("navigate", conversationId=made, targetId=ids[0])

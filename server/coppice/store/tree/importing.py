@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from coppice.errors import ImportFailedError
 from coppice.store.engines.engine import Database
-from coppice.store.schema.entry_json import storable
+from coppice.store.schema.entry_json import showable, storable
 from coppice.store.schema.records import LEAF, EntryRef, NewConversation, NewRecord, PathEnd
 from coppice.store.schema.tables import CONVERSATION
 from coppice.store.tree.append import sort_out
@@ -35,7 +35,7 @@ class ImportWriter:
         self._leaf: EntryRef | None = LEAF
         self._count = 0
         self._first_message: str | None = None
-        self._name = new.name
+        self._name = None if new.name is None else showable(new.name)
         self._key = database.write(
             lambda connection: insert_conversation(connection, new, import_seen=int(time.time()))
         )
