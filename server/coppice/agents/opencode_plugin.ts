@@ -35,7 +35,7 @@ function lost(session: string, seen: string): Promise<string | undefined> {
     let output = "";
     child.on("error", (error) => end(undefined, error.message));
     child.stdin.on("error", () => undefined);
-    child.stdout.on("data", (data) => (output += data));
+    child.stdout.setEncoding("utf8").on("data", (data) => (output += data));
     child.on("close", (code, signal) => {
       if (code === LATE) return end(undefined); // it has logged that itself
       if (code !== 0) return end(undefined, `Coppice ended with ${signal ?? `code ${code}`}`);

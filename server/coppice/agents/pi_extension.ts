@@ -115,7 +115,7 @@ function asked(cwd: string, words: string[], entries: any[], signal?: AbortSigna
       reject(error);
     });
     child.stdin.on("error", () => undefined);
-    child.stdout.on("data", (data) => (output += data));
+    child.stdout.setEncoding("utf8").on("data", (data) => (output += data));
     child.on("close", (code, killedBy) => {
       clearTimeout(timer);
       if (late) return reject(new Error("Coppice did not answer in time"));
