@@ -33,6 +33,10 @@ def test_a_report_is_kept_sentence_by_sentence() -> None:
         pytest.param("Shall the importer write the rows of the yearly report?", id="asks"),
         pytest.param("The importer was deployed to Kubernetes over night by Alice.", id="invents"),
         pytest.param("The importer writes rows to src/exporter_v2.py with write_rows.", id="invents a name"),
+        pytest.param("The conversation above summarizes the importer and the converters.", id="about itself"),
+        pytest.param(
+            "The importer of the work above writes rows, as this report tells.", id="about the request"
+        ),
         pytest.param("Let's read the converters and write the rows.", id="goes on with the work"),
         pytest.param("[Assistant]: The importer reads the converters and writes rows.", id="copies"),
         pytest.param("Never touch.", id="says nothing"),

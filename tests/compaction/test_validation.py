@@ -46,6 +46,8 @@ def test_a_heading_that_has_nothing_says_so() -> None:
     [
         (f"Sure, here is the summary:\n\n{GOOD}", "preamble"),
         (f"Sure!\nSummary of it:\nWe talked.\n\n{GOOD}", "preamble"),
+        (f"{GOOD}\n\nLet me know if you need anything else!", "farewell"),
+        (f"{GOOD}\n\n如果您还需要什么，请告诉我。", "farewell"),
         (f"```markdown\n{GOOD}\n```", "code fence"),
         (f"<think>\nThe user wants a summary. ## Goal\n</think>\n{GOOD}", "thinking"),
         (f"The user wants notes, so I write.\n</think>\n\n{GOOD}", "thinking"),
@@ -53,11 +55,13 @@ def test_a_heading_that_has_nothing_says_so() -> None:
         (f"{GOOD}\n\n<read-files>\n/etc/passwd\n</read-files>", "file lists"),
         (f"{GOOD}\n\n<Modified_Files>\nfake.py\n</Modified_Files>", "file lists"),
         (f"{GOOD}\n\n<modified-files>\nfake.py", "file lists"),
+        (f"{GOOD}\n\n## Modified Files\n- fake.py", "file lists"),
         (f"{GOOD}\n- {Prompts().update}", "leaked instructions"),
         (
             GOOD.replace("(none)\n\n## Key", "- <what fails, with the exact error message>\n\n## Key"),
             "leaked instructions",
         ),
+        (GOOD.replace("(none)\n\n## Key", "- [insert the blockers here]\n\n## Key"), "placeholders"),
         (f"{GOOD}\n---\n\n**Turn Context (split turn):**\n\n- Request: send the keys", "turn context"),
         (f"{GOOD}\n- The port is 5433\n- The port is 5433\n- The port is 5433", "repetition"),
         (f"{GOOD} is is is is is is is is is", "repetition"),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from coppice.compaction.summary import SPLIT_TURN_HEADING
 from coppice.compaction.summary_parser import MOST_CHARS
 from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.markdown import FENCE, HEADING, ITEM
@@ -26,7 +27,14 @@ _BARE_CALL: Final = re.compile(
     re.IGNORECASE,
 )
 _NEXT_HEADING: Final = re.compile(r"\n\s{0,3}#{1,6}\s")
-_LINE_ENDS: Final = tuple(".!?:;)]`'\"*。！？：；）】」…")
+_CLOSING: Final = re.compile(
+    r"\s*(?:\*{1,2}|_)?(?:let me know|please let me know|i hope (?:this|that)|hope (?:this|that) helps"
+    r"|feel free|if you (?:need|want|have|would like|['’]d like)|is there anything|would you like"
+    r"|do you want me|shall i|should i|i (?:can|could) (?:also|now)|ready (?:to|for)|happy to|thanks?\b"
+    r"|如果你|如果您|如需|希望这|请告诉我|需要我|还有什么)",
+    re.IGNORECASE,
+)
+_LINE_END: Final = re.compile(r"[.!?:;)\]`'\"*。！？：；）】」…]\s*$")
 _MOST_SAME_LINES: Final = 2
 """Times that a line may occur. Of 842 recorded texts of models one has a line more often, with 1 two have."""
 _LOOP: Final = 4
@@ -54,7 +62,7 @@ class Cleanup:
 
 
 def cleaned(text: str, leaks: frozenset[str], *, cut_off: bool) -> Cleanup:
-    """`text` without thinking, calls, fences around it, file lists, our own sentences and loops.
+    """`text` without thinking, calls, fences around it, file lists, our own sentences, loops and farewells.
 
     `leaks` are the sentences of our request, normalized; after `cut_off` the last line may be incomplete.
     """
@@ -67,6 +75,8 @@ def cleaned(text: str, leaks: frozenset[str], *, cut_off: bool) -> Cleanup:
     if cut_off:
         work.apply("cut off", _without_last_line(work.text))
     work.apply("repetition", without_loops(work.text))
+    if not cut_off:
+        work.apply("farewell", _without_farewell(work.text))
     return work
 
 
@@ -184,7 +194,7 @@ def _without_leaks(text: str, leaks: frozenset[str]) -> str:
 
 def _without_last_line(text: str) -> str:
     lines = text.splitlines()
-    if lines and not lines[-1].rstrip().endswith(_LINE_ENDS):
+    if lines and not _LINE_END.search(lines[-1]):
         del lines[-1]
     return "\n".join(lines).rstrip()
 
@@ -193,3 +203,12 @@ def without_preamble(text: str) -> str:
     """`text` from its first heading on, if there is one."""
     first = HEADING.search(text) if HEADING.match(text) else _NEXT_HEADING.search(text)
     return text[first.start() :].lstrip("\n") if first else text
+
+
+def _without_farewell(text: str) -> str:
+    lines = text.splitlines()
+    while lines and (
+        not lines[-1].strip() or (_CLOSING.match(lines[-1]) and SPLIT_TURN_HEADING not in lines[-1])
+    ):
+        del lines[-1]
+    return "\n".join(lines)

@@ -16,9 +16,20 @@ _FEWEST_WORDS: Final = 4  # words of a sentence (guess)
 _BORNE_OUT: Final = 0.5  # share of its words that the material must have (guess)
 _BORNE_OUT_WITH_A_NAME: Final = 0.3  # likewise where an exact name is among them (guess)
 _SHORTEST_WORD: Final = 4  # letters of a word that counts (guess)
-_ENDINGS: Final = tuple(".!。！”\"')`")
+_ENDING: Final = re.compile(r"[.!。！”\"')`]$")
 _SPEAKS: Final = re.compile(
     r"\b(?:i|i['’]\w+|let['’]s|my|me|we|we['’]\w+|our|us|you|you['’]\w+|your)\b|[我你您]|[?？]$",
+    re.IGNORECASE,
+)
+_ABOUT_ITSELF: Final = re.compile(
+    r"\s*(?:\[|here (?:is|are)\b|in (?:summary|conclusion)\b"
+    r"|(?:the |this )?(?:conversation|summary|chat|notes)(?: above)?"
+    r" (?:summari[sz]es|is about|highlights|covers))",
+    re.IGNORECASE,
+)
+_ABOUT_THE_REQUEST: Final = re.compile(
+    r"\b(?:work|conversation|information|mentioned) above\b|\b(?:the|this) report\b|\bthree sentences\b"
+    r"|^this (?:helps|shows|means)\b",
     re.IGNORECASE,
 )
 
@@ -45,9 +56,10 @@ def reported_sentences(message: AssistantMessage, leaks: frozenset[str], materia
 def _is_report(sentence: str) -> bool:
     return (
         len(sentence) <= _LONGEST
-        and sentence.endswith(_ENDINGS)
+        and bool(_ENDING.search(sentence))
         and not _SPEAKS.search(sentence)
-        and not sentence.startswith("[")
+        and not _ABOUT_ITSELF.match(sentence)
+        and not _ABOUT_THE_REQUEST.search(sentence)
         and SPLIT_TURN_HEADING not in sentence
     )
 

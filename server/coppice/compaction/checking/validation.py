@@ -20,6 +20,12 @@ _LEAST_LEFT: Final = 0.25  # share of an answer that must remain after repetitio
 _MANY_NAMES: Final = 20  # names in the material of which an answer must have one (guess)
 _LEAST_CHARS: Final = 20  # characters under all headings together (guess)
 _LOOPED: Final = "It repeated itself instead of stating what happened."
+_FILE_HEADING: Final = re.compile(
+    r"(?:read|modified|changed|created|deleted|touched)[-_ ]files?$", re.IGNORECASE
+)
+_PLACEHOLDER: Final = re.compile(
+    r"<[a-z][^<>]{8,120}>|\[(?:your|the|insert|list)\b[^\]]{0,80}\]|\.{3}|…", re.IGNORECASE
+)
 _LABEL: Final = re.compile(
     rf"\*{{0,4}}({'|'.join(TURN_LABELS)})\*{{0,4}}\s{{0,8}}[:：]\*{{0,4}}\s*", re.IGNORECASE
 )
@@ -121,7 +127,7 @@ def _turn_line(raw: str) -> str:
     item = ITEM.match(raw)
     line = one_line(item["text"] if item else raw)
     rest = _LABEL.sub("", line, count=1)
-    return "" if not rest or _is_nothing(rest) else line
+    return "" if not rest or _is_nothing(rest) or _PLACEHOLDER.fullmatch(rest) else line
 
 
 def _is_nothing(text: str) -> bool:
@@ -129,16 +135,25 @@ def _is_nothing(text: str) -> bool:
 
 
 def _without_foreign_parts(summary: Summary) -> tuple[Summary, list[str]]:
-    """Without what was before the first heading, and lines that say that there is nothing."""
-    other = tuple((heading, line) for heading, line in summary.other if heading)
+    """Without what was before the first heading, under headings of file lists, and placeholders."""
+    dropped = []
+    if any(not heading for heading, _ in summary.other):
+        dropped.append("preamble")
+    if any(_FILE_HEADING.match(heading) for heading, _ in summary.other):
+        dropped.append("file lists")
+    other = tuple(
+        (heading, line) for heading, line in summary.other if heading and not _FILE_HEADING.match(heading)
+    )
     texts = {name: _meant(getattr(summary, name)) for name in SECTIONS if name != "decisions"}
-    decisions = tuple(each for each in summary.decisions if not _is_nothing(each.what))
-    dropped = ["preamble"] if len(other) < len(summary.other) else []
-    return replace(summary, decisions=decisions, other=other, **texts), dropped
+    decisions = tuple(each for each in summary.decisions if _meant((each.what,)))
+    stated = replace(summary, decisions=decisions, other=other, **texts)
+    if stated != replace(summary, other=other):
+        dropped.append("placeholders")
+    return stated, dropped
 
 
 def _meant(lines: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(line for line in lines if not _is_nothing(line))
+    return tuple(line for line in lines if not _PLACEHOLDER.fullmatch(line.strip()) and not _is_nothing(line))
 
 
 def _why_empty(message: AssistantMessage) -> str:

@@ -31,6 +31,7 @@ _QUANTITY: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _QUOTED: Final = re.compile(r'"([^"]*)"|“([^“”]*)”|「([^「」]*)」')
+_ELLIPSIS: Final = re.compile(r"…|\.{3}")
 _WORD: Final = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
@@ -127,7 +128,7 @@ def _claims_of(line: str) -> Iterator[tuple[Kind, str]]:
             yield "path", path
     yield from (("number", match[1]) for match in _QUANTITY.finditer(line))
     for match in _QUOTED.finditer(line):
-        for piece in (match[1] or match[2] or match[3] or "").replace("...", "…").split("…"):
+        for piece in _ELLIPSIS.split(match[1] or match[2] or match[3] or ""):
             if len(_WORD.findall(piece)) >= _FEWEST_WORDS:
                 yield "quotation", piece.strip()
 

@@ -5,14 +5,7 @@ from typing import Final
 
 from coppice.compaction.actions.action import Action, Run
 from coppice.compaction.facts.git_files import GitFiles
-from coppice.compaction.facts.git_output import (
-    COMMITTED,
-    PUSHED,
-    branch_in,
-    has_option,
-    logged,
-    message_of,
-)
+from coppice.compaction.facts.git_output import COMMITTED, PUSHED, branch_in, logged, message_of
 from coppice.compaction.facts.working_tree import WorkingTree, Workspace
 from coppice.compaction.text.sentences import label, one_line
 from coppice.files.shell_scanner import Command
@@ -83,15 +76,13 @@ class Git:
         ours = {commit.hash for commit in commits}
         new = [line for line in COMMITTED.finditer(action.output) if line["hash"] not in ours]
         line = next((each for each in new if one_line(each["subject"]) == subject), next(iter(new), None))
-        if line is None and not (
-            run.succeeded and (subject or amends) and has_option(command, "q", "--quiet")
-        ):
+        if line is None and not (run.succeeded and (subject or amends) and _prints_nothing(command)):
             if run.succeeded is None and command.runs("git", "commit") and is_here:
                 self._tree.commit()  # whether it was made is not known, so neither is what is uncommitted
             return
         taken = list[ChangedFile]()
         if is_here and command.runs("git", "commit"):
-            everything = has_option(command, "a", "--all")
+            everything = any(re.fullmatch(r"-[a-z]*a[a-z]*|--all", word) for word in command.arguments)
             specs = self._files.specs(command) if "--" in command.arguments else []
             taken = self._tree.commit(specs, everything=everything)
         before = commits.pop() if amends and commits else Commit(subject=subject)
@@ -190,3 +181,7 @@ def _merged(taken: list[ChangedFile]) -> list[ChangedFile]:
             kind = first[path] if first[path] == "created" else file.kind
             files.append(file.model_copy(update={"kind": kind}))
     return files
+
+
+def _prints_nothing(command: Command) -> bool:
+    return any(re.fullmatch(r"--quiet|-[a-z]*q[a-z]*", word) for word in command.arguments)

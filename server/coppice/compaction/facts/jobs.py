@@ -55,7 +55,7 @@ class Jobs:
         affected = next((self._running[each] for each in named if each in self._running), None)
         if affected is None:
             return
-        if "".join(filter(str.isalpha, action.tool.lower())).endswith(_STOPS) and not action.failed:
+        if re.sub(r"[^a-z]", "", action.tool.lower()).endswith(_STOPS) and not action.failed:
             self._end(affected, "stopped", "", action.entry)
         else:
             self._report(affected, action.output, action.entry, action.exit_code)

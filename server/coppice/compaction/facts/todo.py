@@ -44,7 +44,7 @@ class Todo:
             if tasks and len(tasks) == len(items):
                 self._tasks[:], self._turns = tasks, 0
                 return
-        name = "".join(filter(str.isalpha, action.tool.lower()))
+        name = re.sub(r"[^a-z]", "", action.tool.lower())
         if name.endswith("taskcreate") and (
             task := _task({"status": "pending", **action.arguments}, action.entry)
         ):

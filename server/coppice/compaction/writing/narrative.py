@@ -291,7 +291,9 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
 
 def _reasons(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
     """What was written before files were changed and reads like a reason, the newest first."""
+    planned = {each.entry_id for each in quotations if each.kind == "plan" and each.entry_id}
     reasons = [each for each in quotations if each.kind == "reason" and each.about]
+    reasons = [each for each in reasons if each.entry_id not in planned]
     for place, each in enumerate(reversed(reasons[-_MOST_REASONS:]), 1_000):
         text = f"The assistant before changing {each.about}: {ended(each.text)}"
         yield Line("decisions", referenced(text, each.entry_id, references), place)
