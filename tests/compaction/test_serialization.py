@@ -121,7 +121,9 @@ REFUSED = "You may not. The user said: Keep the build."
     ("details", "content", "spoken"),
     [
         (DENIED, REFUSED, "[User, refusing this call]: Keep the build."),
-        (DENIED, "STOP and wait.", "[User, refusing this call]: (without a reason)"),
+        (DENIED, "Non: garde le build.", "[Tool result]: Non: garde le build."),
+        (ANSWERED, 'Answered: "Keep it?"="No". Go on.', "[User, answering this call]: No"),
+        (ANSWERED, '{"answers": [{"text": "No"}]}', "[User, answering this call]: No"),
         (ANSWERED, "Keep it.", "[User, answering this call]: Keep it."),
         (
             {**ANSWERED, "answer": "Keep it."},

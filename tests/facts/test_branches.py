@@ -71,6 +71,8 @@ def test_a_commit_and_the_current_branch_tell_where_the_user_went(
         ("git rebase origin/main", ["1a2b3c4", ""]),
         ("git rebase --continue", ["1a2b3c4", ""]),
         ("git rebase --onto origin/main main", ["1a2b3c4", ""]),
+        ("git rebase --update-refs origin/main", ["", ""]),
+        ("git branch -m main trunk && git rebase origin/main", ["", ""]),
         ("git rebase origin/main main", ["", ""]),
         ("git rebase --onto origin/main side main", ["", ""]),
     ],

@@ -42,7 +42,14 @@ async def test_it_is_quoted_after_what_a_model_wrote() -> None:
     assert f"> {DICTATED}" in parts_of(asked).messages.splitlines()
 
 
-def test_the_mark_counts_what_is_left_out_of_long_lines_too() -> None:
+@pytest.mark.parametrize("count", [",", "٣", "1,2,", "9" * 30])
+def test_a_text_that_looks_like_the_mark_does_no_harm(count: str) -> None:
+    line = "a line of the paste\n" * 200
+    text = shortened(f"{line}[… {count} characters left out …]\n{line}", 1_000, with_rules=False)
+    assert " characters left out …]" in text
+
+
+def test_the_mark_counts_the_whole_of_the_lines_that_are_left_out() -> None:
     line = "x" * 5_000 + "\n"
     text = shortened(f"Look at this.\n{line * 9}Please.", 1_000, with_rules=False)
     assert text.count("xxx…") == 2

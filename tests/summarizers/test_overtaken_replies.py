@@ -1,5 +1,7 @@
 """An offline summary marks the assistant's replies that later changes may have overtaken."""
 
+from itertools import chain
+
 import pytest
 from talk import edit, reply, request, run, saying, tool, user
 
@@ -7,6 +9,7 @@ from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.offline import summarize_offline
+from coppice.tree.messages import Message
 
 
 def test_a_reply_loses_what_later_changes_removed_and_the_rest_is_marked() -> None:
@@ -87,13 +90,21 @@ def test_a_commit_that_a_hook_refused_tells_nothing(before: str) -> None:
 
 
 def test_a_reply_all_of_whose_subjects_came_up_again_is_overtaken() -> None:
-    summary = "PR #7 is ready to merge, and load_rows has no test."
-    first = [user("Look at the rows"), *edit("src/rows.py"), reply(f"{summary} Shall I look at #8?")]
+    summary = "load_rows is ready, and save_rows has no test."
+    first = [user("Look at the rows"), *edit("src/rows.py"), reply(f"{summary} Shall I look at drop_rows?")]
     fixed = [user("Fix it"), *edit("src/rows.py")]
-    assert summary in summarize_offline(request([*first, *fixed, reply("PR #7 is done.")]))
-    named = [user("Why has load_rows none?"), *fixed, reply("PR #7 is done.")]
-    assert summary not in summarize_offline(request([*first, *named]))
-    assert summary not in summarize_offline(request([*first, *fixed, reply("PR #7: load_rows is tested.")]))
+    assert summary in summarize_offline(request([*first, *fixed, reply("save_rows is tested.")]))
+    named = [user("Why is load_rows ready, and not save_rows?"), *fixed, reply("save_rows is tested.")]
+    assert summary in summarize_offline(request([*first, *named]))
+    both = reply("load_rows and save_rows are tested.")
+    assert summary not in summarize_offline(request([*first, *fixed, both]))
+
+
+def test_a_report_of_one_thing_stays_when_a_later_one_names_that() -> None:
+    report = "The importer in importer.py rejects rows of more than 40 columns."
+    first = [user("Write it"), *edit("importer.py"), reply(report)]
+    later = [user("Test it"), *edit("test_importer.py"), reply("importer.py has two tests, and both pass.")]
+    assert report in summarize_offline(request([*first, *later]))
 
 
 def test_a_question_that_the_kept_messages_answer_is_not_open() -> None:
@@ -183,6 +194,49 @@ def test_a_commit_before_an_earlier_summary_closes_nothing_of_it() -> None:
     ledger = again.add_messages([user("Go on"), *COMMIT, reply("Moved again.")]).ledger
     assert ledger.earlier_before_commit == "1a2b3c4"
     assert LedgerBuilder(ledger).ledger.earlier_before_commit == ledger.earlier_before_commit
+
+
+WHY = "Rows come twice, because two workers read them. I take a lock."
+
+
+def changed(path: str, old: str, new: str) -> list[Message]:
+    return tool("Edit", {"file_path": path, "old_string": old, "new_string": new}, "ok")
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [changed("store.py", "lock()\nread()", "if shared:\n    lock()\n    read()")],
+        [changed("other.py", "lock()\nwait()", "wait()")],
+        [changed("store.py", "lock()\nread()", "read()"), changed("store.py", "read()", "lock()\nread()")],
+    ],
+    ids=["indented", "in another file", "back again"],
+)
+def test_a_reason_whose_change_is_still_there_stays(later: list[list[Message]]) -> None:
+    asked = [user("Rows come twice"), *saying(WHY, changed("store.py", "read()", "lock()\nread()"))]
+    messages = [*asked, reply("It is locked."), user("Go on"), *chain.from_iterable(later), reply("Done.")]
+    assert "two workers read them" in summarize_offline(request(messages))
+
+
+@pytest.mark.parametrize(
+    ("why", "change"),
+    [
+        ("Rows come twice, because two workers read them. I use `lock`.", {"new_source": "lock()"}),
+        (
+            "Rows come twice, because two workers read them. I call `read(path)`.",
+            {"old_string": "", "new_string": "read(name)"},
+        ),
+        (
+            "Rows come twice, and nobody knew. It fails because `shared` is unset.",
+            {"old_string": "a", "new_string": "b"},
+        ),
+    ],
+    ids=["of texts that are not seen", "with other arguments", "no announcement"],
+)
+def test_the_last_sentence_before_a_change_stays(why: str, change: dict[str, str]) -> None:
+    edited = tool("Edit", {"file_path": "store.py", **change}, "ok")
+    text = summarize_offline(request([user("Rows come twice"), *saying(why, edited), reply("Done.")]))
+    assert why.rpartition(". ")[2] in text
 
 
 def test_a_reason_whose_change_was_undone_is_no_decision() -> None:

@@ -61,6 +61,9 @@ class Git:
                 self._rebase(run.command)
             case "checkout" | "switch" if is_here:
                 self._switch(run)
+            case "branch" if is_here and {"-m", "-M", "--move"} & set(run.command.arguments):
+                for commit in self._state.commits:
+                    commit.branch = ""
             case "branch" if is_here and "--show-current" in run.command.arguments:
                 shown = run.output.split()
                 self._state.branch = shown[0] if len(shown) == 1 else self._state.branch
@@ -110,9 +113,9 @@ class Git:
                 commit.pushed = True
 
     def _rebase(self, command: Command) -> None:
-        """New hashes, which its output does not show, for the commits of the branch: those of others stay."""
-        upstream = 2 + ("--onto" in command.arguments)
-        branch = "" if command.operands[upstream:] else self._state.branch
+        """New hashes, which its output does not show, for the commits of the branch; those of others stay."""
+        others = command.operands[2 + ("--onto" in command.arguments) :]
+        branch = "" if others or "--update-refs" in command.arguments else self._state.branch
         for commit in self._state.commits:
             if not branch or commit.branch in ("", branch):
                 commit.hash = ""

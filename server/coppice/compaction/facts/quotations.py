@@ -2,7 +2,8 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, TypeVar
 
 from coppice.compaction.actions.action import Action, Run
 from coppice.compaction.facts.documents import Documents
@@ -12,7 +13,7 @@ from coppice.compaction.text.answers import is_answer, is_bare
 from coppice.compaction.text.markdown import CODE, ITEM
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.paths import is_about_work
-from coppice.compaction.text.reasons import reason_in, reasons_in
+from coppice.compaction.text.reasons import is_reason, reason_in, reasons_in
 from coppice.compaction.text.sentences import (
     QUESTION_MARKS,
     clip,
@@ -41,13 +42,34 @@ _EDIT_CHARS: Final = 100_000
 _MOST_EDITS: Final = 5  # after one announcement, the first
 _REPLIES: Final = ("report", "answer")
 _OVERTAKEN: Final = (*_REPLIES, "reason", "publication")
+_Key = TypeVar("_Key", str, int)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """What a call replaced in its files, and what it wrote."""
+
+    files: str
+    before: str
+    after: str
+
+    def replaced(self) -> set[int]:
+        """The lines that it replaced, as numbers; blank ones and indentation do not count."""
+        return self._lines(self.before)
+
+    def written(self) -> set[int]:
+        """The lines that it wrote, likewise."""
+        return self._lines(self.after)
+
+    def _lines(self, text: str) -> set[int]:
+        return {hash((self.files, line)) for line in map(str.strip, text.splitlines()) if line}
 
 
 class Quotations:
     """Follows what the assistant writes in a turn. A reply from before files changed is marked as such. It
     loses the sentences that name what the changes removed. It is dropped where all that it names exactly was
-    named again since, by the user, a later reply, a commit or a publication, and an answer where its files
-    were changed and committed. A reason is dropped when all lines that its change wrote are removed.
+    named again since, by a later reply, a commit or a publication, and an answer where its files were changed
+    and committed. A reason is dropped when all lines that its change wrote are removed from their files.
     """
 
     def __init__(self, quotations: list[Quotation]) -> None:
@@ -64,10 +86,10 @@ class Quotations:
         self._removed: dict[str, int] = {}
         self._changed: dict[str, int] = {}
         self._told: dict[str, int] = {}
-        self._removed_lines: dict[str, int] = {}
-        self._edits: list[tuple[str, str]] = []
+        self._removed_lines: dict[int, int] = {}
+        self._edits: list[_Edit] = []
         self._listed: Quotation | None = None
-        self._wrote: dict[int, set[str]] = {}
+        self._wrote: dict[int, set[int]] = {}
         self._committed_at: dict[str, int] = {}
         self._clock = 0
         self._changed_at = 0
@@ -95,7 +117,6 @@ class Quotations:
         self._question, self._turn_changed = "", False
         if not text.startswith("/"):
             self._asked = clip(one_line(text), _NAME_CHARS)
-        self._tell(text)
         self._documents.user(text)
 
     def assistant(self, text: str, entry: str, *, last: bool) -> None:
@@ -137,9 +158,8 @@ class Quotations:
         if not announced or not (about := announced[-1][0].about):
             return
         newest, after = announced[-1]
-        done = [about, *(text for edit in edits for text in edit)]
         texts = [
-            _without_undone(reason_in(each.text, after_failure=bool(failed)), each.text, done)
+            _without_undone(reason_in(each.text, after_failure=bool(failed)), each.text, about, edits)
             for each, failed in announced
             if each is not self._listed
         ]
@@ -151,7 +171,7 @@ class Quotations:
         reason = Quotation(
             entry_id=newest.entry_id, text=" ".join(filter(None, texts)), kind="reason", about=about
         )
-        self._wrote[id(reason)] = {line for edit in edits for line in _new_lines(edit)}
+        self._wrote[id(reason)] = {line for edit in edits for line in edit.written() - edit.replaced()}
         self._add(reason)
 
     def _end_turn(self, text: str, entry: str) -> None:
@@ -184,10 +204,12 @@ class Quotations:
         if changed:
             self._changed_at, self._turn_changed = self._clock, True
             self._changed |= dict.fromkeys(changed, self._clock)
-            before, after = edit = _edit(action.old), _edit(action.new)
-            self._edits = [*self._edits, edit][:_MOST_EDITS]
-            self._removed_lines |= dict.fromkeys(_new_lines((after, before)), self._clock)
-            old, new = _names(before), _names(after)
+            edit = _Edit(", ".join(changed), _text_of(action.old), _text_of(action.new))
+            self._edits = [*self._edits, edit][: _MOST_EDITS + 1]
+            for line in edit.written() & self._removed_lines.keys():
+                del self._removed_lines[line]
+            self._removed_lines |= dict.fromkeys(edit.replaced() - edit.written(), self._clock)
+            old, new = _names(edit.before), _names(edit.after)
             for name in new & self._removed.keys():
                 del self._removed[name]
             self._removed |= dict.fromkeys(old - new, self._clock)
@@ -245,7 +267,8 @@ class Quotations:
         first = bisect_right(made, at, key=lambda each: each[0])
         commit = quotation.before_commit or (made[first][1] if first < len(made) else "")
         undone = bool(wrote) and _since(at, wrote, self._removed_lines) == wrote
-        told = kind in _REPLIES and _since(at, names, self._told) == names
+        is_one = kind == "report" and len(names) == 1  # a later report names it again, whatever it says
+        told = kind in _REPLIES and not is_one and _since(at, names, self._told) == names
         settled = kind == "answer" and commit and _since(at, names, self._changed)
         if undone or told or settled or id(quotation) in self._dealt_with:
             return None
@@ -268,7 +291,7 @@ class Quotations:
         self._written_at[id(quotation)] = self._clock
 
 
-def _since(at: int, names: set[str], times: Mapping[str, int]) -> set[str]:
+def _since(at: int, names: set[_Key], times: Mapping[_Key, int]) -> set[_Key]:
     """Those of `names` whose time is after `at`."""
     return {name for name in names if times.get(name, 0) > at}
 
@@ -284,29 +307,28 @@ def _ends_step(run: Run) -> bool:
     return run.succeeded is True if check_words(words) else not only_looks(words)
 
 
-def _edit(texts: Sequence[str]) -> str:
+def _text_of(texts: Sequence[str]) -> str:
     return "\n".join(texts)[:_EDIT_CHARS]
 
 
-def _new_lines(edit: tuple[str, str]) -> list[str]:
-    """The lines of the second text that the first has not."""
-    before = set(edit[0].splitlines())
-    return [line for line in edit[1].splitlines() if line not in before]
-
-
-def _short_change(edit: tuple[str, str]) -> str:
+def _short_change(edit: _Edit) -> str:
     """The lines that an edit wrote anew, on one line, where they are short."""
-    written = one_line("\n".join(_new_lines(edit)))
+    before = set(edit.before.splitlines())
+    written = one_line("\n".join(line for line in edit.after.splitlines() if line not in before))
     return written if len(written) <= _WRITTEN_CHARS and "`" not in written else ""
 
 
-def _without_undone(reason: str, text: str, done: Sequence[str]) -> str:
-    """`reason` without the last sentence of `text`, which tells what is to be done, where none of `done` has
-    the code that it names: it was done otherwise, or elsewhere.
+def _without_undone(reason: str, text: str, about: str, edits: Sequence[_Edit]) -> str:
+    """`reason` without the last sentence of `text`, where that tells what is to be done and none of `edits`
+    has the code that it names: it was done otherwise, or elsewhere. What edits wrote is not always seen.
     """
     last = next(reversed(list(sentences_of(text))), "")
-    code = [each.strip("`").rpartition("/")[2] for each in CODE.findall(last)]
-    if not code or any(each in part for each in code for part in done):
+    code = [each.strip("`").rpartition("/")[2].partition("(")[0] for each in CODE.findall(last)]
+    is_seen = len(edits) <= _MOST_EDITS and all(edit.before or edit.after for edit in edits)
+    if not code or not is_seen or is_reason(last):
+        return reason
+    done = [about, *(edit.before for edit in edits), *(edit.after for edit in edits)]
+    if any(each in part for each in code for part in done):
         return reason
     return reason.removesuffix(last).rstrip()
 

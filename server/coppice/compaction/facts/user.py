@@ -66,6 +66,13 @@ def answer_of(action: Action, words: str | None = None) -> LedgerMessage | None:
     return answer.model_copy(update={"about": clip(one_line(" ".join(texts)), _ABOUT_CHARS)})
 
 
+def answers_in(output: str) -> str:
+    """The user's words in the result of a call that asked them: what is in quotation marks after a question
+    in such marks, the texts of JSON, or else the whole.
+    """
+    return "\n".join(match[1] for match in _GIVEN.finditer(output)) or _texts_in(output)
+
+
 def _words_in(output: str, questions: list[str]) -> str:
     """The answers that follow the questions in an output; else all its texts."""
     given = (_GIVEN.match(output.partition(each)[2]) for each in questions)

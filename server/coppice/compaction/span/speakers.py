@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from coppice.compaction.facts.user import reason_in
+from coppice.compaction.facts.user import answers_in, reason_in
 from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, BranchSummaryEntry, CustomMessageEntry, Entry
 from coppice.tree.messages import (
@@ -47,13 +47,13 @@ def speaker_of(message: Message) -> str:
 
 
 def spoken_in_result(message: ToolResultMessage, text: str) -> tuple[str, str]:
-    """Who speaks in the result of a call, and what: the tool in `text`, or the user who refused it or whom it
-    asked.
+    """Who speaks in the result of a call, and what: the tool in `text`, or the user who refused it with a
+    reason or whom it asked.
     """
     details = message.details if isinstance(message.details, dict) else {}
-    if details.get("denied") is True:
-        return "User, refusing this call", reason_in(text) or "(without a reason)"
+    if details.get("denied") is True and (reason := reason_in(text)):
+        return "User, refusing this call", reason
     if details.get("answered") is True:
         answer = details.get("answer")
-        return "User, answering this call", answer if isinstance(answer, str) else text
+        return "User, answering this call", answer if isinstance(answer, str) else answers_in(text)
     return "Tool result", text

@@ -12,7 +12,7 @@ _HEAD_SHARE: Final = 0.6
 _LASTING_SHARE: Final = 0.3
 """Share of the room for rules in what is left out."""
 ELISION: Final = "[…]"
-_MARK: Final = re.compile(r"\[… ([\d,]{1,9}) characters left out[^\]\n]{0,40}\]")
+_MARK: Final = re.compile(r"\[… ([0-9][0-9,]{0,15}) characters left out[^\]\n]{0,40}\]")
 _LONGEST_LINE: Final = 2_000  # characters of one line of a message
 
 

@@ -42,8 +42,18 @@ def earlier_lines(ledger: WorkLedger) -> Iterator[Line]:
         yield Line("context", line, 500 + place)
     to_do = [line for section in _TO_DO for line in getattr(summary, section)]
     if before_commit and to_do:
-        dated = f"To do in the earlier summary, before commit {before_commit}: {'; '.join(to_do)}"
+        dated = f"To do in the earlier summary,{before(before_commit)}: {'; '.join(to_do)}"
         yield Line("context", dated, 900)
+
+
+def before(commit: str) -> str:
+    """The words " before commit …"; empty without one. In a ledger of an earlier version the hash is followed
+    by the subject.
+    """
+    if not commit:
+        return ""
+    has_subject = " " in commit and not commit.startswith("“")
+    return f" before commit “{commit}”" if has_subject else f" before commit {commit}"
 
 
 def quoted_foreign(ledger: WorkLedger, room: int, count: CountTokens) -> str:

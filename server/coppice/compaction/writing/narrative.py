@@ -29,7 +29,7 @@ from coppice.compaction.text.sentences import (
 )
 from coppice.compaction.text.statements import statements_of
 from coppice.compaction.writing.choosing import Line, chosen_lines
-from coppice.compaction.writing.earlier import FOREIGN_SHARE, earlier_lines, quoted_foreign
+from coppice.compaction.writing.earlier import FOREIGN_SHARE, before, earlier_lines, quoted_foreign
 from coppice.compaction.writing.references import referenced
 from coppice.protocol.ledger import LedgerMessage, Quotation, WorkLedger
 from coppice.protocol.state import WorkState
@@ -84,7 +84,7 @@ def offline_narrative(
     if room < 0:
         return Narrative("", 0)
     quoted = quoted_foreign(ledger, room // FOREIGN_SHARE, count)
-    dated = _before_commit(ledger.earlier_before_commit)
+    dated = before(ledger.earlier_before_commit)
     above = [Line("context", _QUOTED.format(dated), math.inf)] if quoted else []
     while room > 0:
         chosen = [*chosen_lines(lines, room - count(quoted), count), *above]
@@ -228,14 +228,10 @@ def _overtaken(replies: list[Quotation], references: Mapping[str, str]) -> Itera
     for place, reply in enumerate(replies, 4_000):
         texts, done = _texts(reply)
         if texts := texts[: done or len(texts)][:_FIRST_STATEMENTS]:
-            then = _before_commit(reply.before_commit) or " before later changes"
+            then = before(reply.before_commit) or " before later changes"
             text = f"{_replied(reply)}{then}: {' '.join(map(ended, texts))}"
             section = "done" if reply.kind == "report" else "context"
             yield Line(section, referenced(text, reply.entry_id, references), place)
-
-
-def _before_commit(commit: str) -> str:
-    return f" before commit {commit}" if commit else ""
 
 
 def _texts(reply: Quotation) -> tuple[list[str], int]:
@@ -327,7 +323,7 @@ def _publications(quotations: list[Quotation], references: Mapping[str, str]) ->
     published = [each for each in quotations if each.kind == "publication"]
     for place, each in enumerate(reversed(published[-_MOST_REASONS:]), 2_000):
         texts = " ".join(map(ended, statements_of(each.text)))
-        text = f"Written{_before_commit(each.before_commit)} with `{each.about}`: {texts}"
+        text = f"Written{before(each.before_commit)} with `{each.about}`: {texts}"
         yield Line("done", referenced(text, each.entry_id, references), place)
 
 
