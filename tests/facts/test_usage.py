@@ -13,12 +13,12 @@ def used(*messages: Message) -> list[tuple[str, int]]:
 
 
 def test_commands_that_differ_in_numbers_and_long_texts_are_of_one_form() -> None:
-    posted = [run(f"gh api pulls/{n}/replies -f 'body=No. {'It is so. ' * n}'", "{}") for n in (9, 10, 2)]
+    posted = [run(f"gh api pulls/{n}/replies -f 'body=No. {'It is so. ' * n}'", "{}") for n in (9, 2, 10)]
     assert used(*posted[0], *posted[1], *posted[2], *run("gh api pulls/9/comments", "[]")) == [
-        ("gh api pulls/…/replies -f …", 3),
+        ("gh api pulls/10/replies -f …", 3),
         ("gh api pulls/9/comments", 1),
     ]
-    ((shown, _),) = used(*posted[1])
+    ((shown, _),) = used(*posted[2])
     assert shown == "gh api pulls/10/replies -f …"
 
 
@@ -47,14 +47,14 @@ def test_repeated_commands_are_one_line_and_counted_on_after_a_compaction() -> N
     again = LedgerBuilder.from_details({"ledger": ledger_details(builder.ledger)})
     state = again.add_messages([*posts, *posts]).ledger.state
     (line,) = [line for line in state_lines(state, {}) if "repeatedly" in line]
-    assert line == """- Used repeatedly: `bd ready`, `gh post --body … 'it'"'"'s it'`"""
+    assert line == """- Used repeatedly, as run last: `bd ready`, `gh post --body … 'it'"'"'s it'`"""
 
 
 def test_what_was_run_once_is_not_shown_as_run_repeatedly() -> None:
     numbers = ((1, "a"), (2, "a"), (13, "b"))
     closed = [run(f"bd close dov.{number} --reason {text}", "ok") for number, text in numbers]
     assert used(*closed[0], *closed[1], *closed[2]) == [
-        ("bd close dov.… --reason a", 2),
+        ("bd close dov.2 --reason a", 2),
         ("bd close dov.13 --reason b", 1),
     ]
 
@@ -62,4 +62,4 @@ def test_what_was_run_once_is_not_shown_as_run_repeatedly() -> None:
 def test_what_the_state_lists_is_not_listed_as_used_again() -> None:
     messages = [*run("pytest a", "1 passed"), *run("bd update a-1 -s done", "ok"), *run("bd ready", "-")] * 2
     lines = list(state_lines(LedgerBuilder().add_messages(messages).ledger.state, {}))
-    assert lines[-1] == "- Used repeatedly: `bd ready`"
+    assert lines[-1] == "- Used repeatedly, as run last: `bd ready`"

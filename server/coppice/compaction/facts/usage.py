@@ -20,9 +20,7 @@ _NUMBER: Final = re.compile(r"[0-9…]+")
 
 
 class Usage:
-    """Counts commands by their form, in which numbers and texts are alike. Of several of a form, what differs
-    is left out.
-    """
+    """Counts commands by their form, in which numbers and texts are alike; the newest of a form is shown."""
 
     def __init__(self, state: WorkState) -> None:
         self._used = state.used
@@ -47,7 +45,6 @@ class Usage:
         before = self._forms.get(form)
         if before is not None:
             self._used.remove(before)
-            words = list(map(_common, words, _words(before.command)))
         command = " ".join(map(_quoted, words))
         used = UsedCommand(entry_id=entry, command=command, times=before.times + 1 if before else 1)
         self._used.append(used)
@@ -61,13 +58,6 @@ def shown_words(words: Sequence[str]) -> list[str]:
     short = [word if len(word) <= _LONGEST_WORD and word.isprintable() else _LEFT_OUT for word in words]
     first = list(leading(short, _COMMAND_CHARS, lambda word: len(word) + 1))
     return first if len(first) == len(short) else [*first, _LEFT_OUT]
-
-
-def _common(word: str, other: str) -> str:
-    """What two words of a form have in common."""
-    if word == other:
-        return word
-    return _NUMBER.sub(_LEFT_OUT, word) if _NUMBER.sub("", word) == _NUMBER.sub("", other) else _LEFT_OUT
 
 
 def _quoted(word: str) -> str:

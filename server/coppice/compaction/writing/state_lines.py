@@ -100,7 +100,7 @@ def _used(state: WorkState) -> Iterator[tuple[str, Fact]]:
     listed = [*map(_purpose, state.checks), *map(_purpose, state.commands)]
     others = [each for each in state.used[::-1] if each.times > 1 and _purpose(each) not in listed]
     if repeated := sorted(others, key=lambda each: -each.times)[:_MOST_USED]:
-        yield f"Used repeatedly: {', '.join(f'`{each.command}`' for each in repeated)}", Fact()
+        yield f"Used repeatedly, as run last: {', '.join(f'`{each.command}`' for each in repeated)}", Fact()
 
 
 def _purpose(fact: Check | RanCommand | UsedCommand) -> list[str]:
