@@ -75,13 +75,23 @@ def test_what_is_forgotten_is_gone_from_the_disk_and_is_not_read_again(
     (conversation,) = json.loads(coppice("list", "--json").out)["conversations"]
     assert files_with(home, "juniper") != []
     named = {"id": [conversation["id"]], "--source": ["--source", "pi"], "--all": ["--all"]}[by]
-    assert json.loads(coppice("forget", *named, "--yes", "--json").out) == {"forgotten": 1}
+    assert json.loads(coppice("forget", *named, "--yes", "--json").out) == {"forgotten": 1, "erased": True}
     assert files_with(home, "juniper") == []
     with session.open("a", encoding="utf-8") as file:
         file.write(json.dumps(message_record("c", "b", "more")) + "\n")
     coppice("sources", "--update")
     assert json.loads(coppice("list", "--json").out)["conversations"] == []
     assert json.loads(coppice("sources", "--json").out)["sources"] == []
+
+
+def test_text_that_another_process_still_reads_is_named(
+    coppice: Coppice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coppice("sources", "--update")
+    monkeypatch.setattr("coppice.store.store.Store.erase", lambda _store: False)
+    ran = coppice("forget", "--all", "--yes", "--json")
+    assert json.loads(ran.out) == {"forgotten": 1, "erased": False}
+    assert "its text stays in the store's files until that process has ended" in ran.err
 
 
 def test_nothing_is_forgotten_without_a_yes(coppice: Coppice) -> None:

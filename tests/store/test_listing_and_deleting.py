@@ -222,6 +222,23 @@ def test_the_write_ahead_log_is_cut_once_a_read_that_a_purge_met_has_ended(
     reading.close()
 
 
+def test_what_stays_in_the_files_while_another_reads_is_no_secret(sqlite_url: str) -> None:
+    deleting = Store.open(sqlite_url, server_id="deleting", busy_seconds=0.1)
+    reading = Store.open(sqlite_url, server_id="reading")
+    deleting.create(new_conversation("big"))
+    deleting.append("big", [user("juniper " * 500)], modified_at=NOW)
+    files = [Path(sqlite_url.removeprefix("sqlite:///") + end) for end in ("", "-wal")]
+    with reading._database.reading() as connection:
+        connection.execute(select(CONVERSATION.c.key)).all()
+        deleting.delete("big")
+        assert not deleting.erase()
+        assert any(b"juniper" in file.read_bytes() for file in files)
+    assert deleting.erase()
+    assert not any(b"juniper" in file.read_bytes() for file in files)
+    deleting.close()
+    reading.close()
+
+
 def test_servers_purge_side_by_side(open_store: OpenStore, caplog: pytest.LogCaptureFixture) -> None:
     stores = [open_store(f"server {number}") for number in range(3)]
     for name in "abc":

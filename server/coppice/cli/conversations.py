@@ -26,6 +26,10 @@ from coppice.store.search.recalling import SHORTEST_PREFIX
 _PAGE: Final = 500  # conversations a request: half of what one may ask for
 _TITLE_CHARS: Final = 60  # characters: half of a terminal of 120 columns
 _COUNT_CHARS: Final = 7  # columns of a number of entries, right-aligned up to 999,999
+_STILL_READ: Final = (
+    "Another process is reading the store. What was deleted can no longer be read through Coppice, but its "
+    "text stays in the store's files until that process has ended and Coppice is used again."
+)
 _COPY_BYTES: Final = 1 << 16  # bytes a read: what a pipe holds on Linux
 
 
@@ -43,11 +47,14 @@ async def forget_conversations(
     if conversation is not None:
         conversation_id, uri = await asyncio.to_thread(located, conversation, None)
     async with serving(uri) as service:
-        count = await service.following.forget(agent=agent, conversation_id=conversation_id)
+        forgotten = await service.following.forget(agent=agent, conversation_id=conversation_id)
+    if not forgotten.is_erased:
+        warn([_STILL_READ])
     if as_json:
-        write_json({"forgotten": count})
+        write_json({"forgotten": forgotten.count, "erased": forgotten.is_erased})
         return
-    console().print(f"{counted(count, 'conversation')} deleted. The agents' own files are as they were.")
+    deleted = counted(forgotten.count, "conversation")
+    console().print(f"{deleted} deleted. The agents' own files are as they were.")
     if conversation is None:
         console().print(
             f"New sessions of {agent or 'all agents'} will be read, unless sources.agents in your settings "

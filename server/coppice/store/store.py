@@ -161,10 +161,13 @@ class Store(StoreReader):
         )
         self._purger.wake()
 
-    def erase(self) -> None:
-        """Waits until nothing of deleted conversations is left in the store, nor in its file."""
+    def erase(self) -> bool:
+        """Waits until nothing of deleted conversations is left in the store. Whether nothing is left in its
+        files either: while another process reads, it stays there until that has ended and a store is opened.
+        """
         self._purger.wake()
         self._purger.wait()
+        return self._purger.is_erased
 
     def search(
         self,

@@ -50,6 +50,14 @@ class Updated:
     read: int = 0
 
 
+@dataclass(frozen=True)
+class Forgotten:
+    """How many conversations were deleted, and whether nothing of them is left in the files of the stores."""
+
+    count: int
+    is_erased: bool
+
+
 @dataclass
 class _Storers:
     """What stores the transcripts of each workspace; `missing` says of a URL whether its store was there."""
@@ -120,11 +128,11 @@ class Following:
         there = await run_in_thread(lambda thread: look.changed(thread.check), title="Listing transcripts")
         return there + await run_read(deleted_by_agent, self._catalog, there)
 
-    async def forget(self, *, agent: str | None = None, conversation_id: str | None = None) -> int:
+    async def forget(self, *, agent: str | None = None, conversation_id: str | None = None) -> Forgotten:
         """Deletes a conversation, or with None all that are stored of an agent's transcripts, or of all.
 
-        Nothing of them is left in the files of the stores, and what is forgotten is not read again. Gives how
-        many were deleted. Raises UnknownConversationError for a `conversation_id` that is not there.
+        What is forgotten is not read again. Raises UnknownConversationError for a `conversation_id` that is
+        not there.
         """
         readings = await run_read(self._catalog.readings)
         chosen = {
@@ -149,9 +157,8 @@ class Following:
             Reading(each.agent, each.key, "", forgotten=True) for id_ in ids if (each := chosen.get(id_))
         ]
         await run_long(self._catalog.put, forgotten)
-        for store in touched.values():
-            await run_long(store.erase)
-        return deleted
+        erased = [await run_long(store.erase) for store in touched.values()]
+        return Forgotten(deleted, is_erased=all(erased))
 
     @property
     def _catalog(self) -> TranscriptCatalog:

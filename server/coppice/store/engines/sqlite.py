@@ -217,13 +217,16 @@ class SqliteDatabase(Database):
         self._checkpoint(self._busy_seconds)
 
     @override
-    def shrink(self, stop: Callable[[], bool]) -> None:
+    def shrink(self, stop: Callable[[], bool]) -> bool:
         while not stop() and self._vacuum_some():
             time.sleep(_VACUUM_PAUSE)
         give_up = time.monotonic() + self._busy_seconds
-        while not (self._checkpoint(_CHECKPOINT_SECONDS) or stop() or time.monotonic() > give_up):
+        while not (is_cut := self._checkpoint(_CHECKPOINT_SECONDS)):
+            if stop() or time.monotonic() > give_up:
+                break
             time.sleep(_CHECKPOINT_SECONDS)
         self._reserve.keep()
+        return is_cut
 
     def _vacuum_some(self) -> bool:
         """Gives some free pages back; false when there are none, or the file was made without that."""

@@ -43,6 +43,8 @@ class Purger(BackgroundWork):
         super().__init__("coppice-purge")
         self._database = database
         self._rows = PURGE_ROWS
+        self.is_erased = True
+        """Whether the files hold nothing of what the last purge took away."""
 
     @override
     def work(self) -> None:
@@ -50,7 +52,7 @@ class Purger(BackgroundWork):
             for purge in (self._purge_rows, self._purge_words):
                 while not self._stopped.is_set() and purge():
                     self._stopped.wait(_PAUSE)
-                self._database.shrink(self._stopped.is_set)
+                self.is_erased = self._database.shrink(self._stopped.is_set)
         except StorageFailedError as error:
             # What is left is invisible already, and purged when the store is opened again.
             _LOG.warning("purging deleted conversations stopped: %s", error)
