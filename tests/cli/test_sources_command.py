@@ -91,7 +91,7 @@ def test_text_that_another_process_still_reads_is_named(
     monkeypatch.setattr("coppice.store.store.Store.erase", lambda _store: False)
     ran = coppice("forget", "--all", "--yes", "--json")
     assert json.loads(ran.out) == {"forgotten": 1, "erased": False}
-    assert "its text stays in the store's files until that process has ended" in ran.err
+    assert "until all programs that use the store, such as an editor, have ended" in ran.err
 
 
 def test_nothing_is_forgotten_without_a_yes(coppice: Coppice) -> None:

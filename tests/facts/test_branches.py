@@ -72,7 +72,8 @@ def test_a_commit_and_the_current_branch_tell_where_the_user_went(
         ("git rebase --continue", ["1a2b3c4", ""]),
         ("git rebase --onto origin/main main", ["1a2b3c4", ""]),
         ("git rebase --update-refs origin/main", ["", ""]),
-        ("git branch -m main trunk && git rebase origin/main", ["", ""]),
+        ("git branch -m main trunk && git rebase origin/main", ["1a2b3c4", ""]),
+        ("git branch -m trunk && git rebase origin/main", ["1a2b3c4", ""]),
         ("git rebase origin/main main", ["", ""]),
         ("git rebase --onto origin/main side main", ["", ""]),
     ],
@@ -85,3 +86,23 @@ def test_a_rebase_leaves_the_hashes_of_other_branches(command: str, hashes: list
         *run(command, "Successfully rebased and updated.\n"),
     )
     assert [commit.hash for commit in state.commits] == hashes
+
+
+@pytest.mark.parametrize(
+    ("command", "branches"),
+    [
+        ("git branch -M trunk", ["trunk", "old"]),
+        ("git branch -m old older", ["main", "older"]),
+    ],
+)
+def test_commits_of_a_branch_that_is_renamed_are_of_the_new_name(command: str, branches: list[str]) -> None:
+    commits = [
+        *run("git commit -m 'Read rows'", "[main 1a2b3c4] Read rows\n 1 file changed\n"),
+        *run("git switch old", "Switched to branch 'old'\n"),
+        *run("git commit -m 'Write rows'", "[old 5d6e7f8] Write rows\n 1 file changed\n"),
+        *run("git switch main", "Switched to branch 'main'\n"),
+    ]
+    state = state_of(*commits, *run(command, ""))
+    assert ([each.branch for each in state.commits], state.branch) == (branches, branches[0])
+    refused = state_of(*commits, *run(command, "fatal: a branch of that name exists", is_error=True))
+    assert [each.branch for each in refused.commits] == ["main", "old"]

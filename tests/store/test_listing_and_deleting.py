@@ -223,8 +223,8 @@ def test_the_write_ahead_log_is_cut_once_a_read_that_a_purge_met_has_ended(
 
 
 def test_what_stays_in_the_files_while_another_reads_is_no_secret(sqlite_url: str) -> None:
-    deleting = Store.open(sqlite_url, server_id="deleting", busy_seconds=0.1)
-    reading = Store.open(sqlite_url, server_id="reading")
+    deleting = Store.open(sqlite_url, server_id="deleting", busy_seconds=0.1, index_idle_seconds=None)
+    reading = Store.open(sqlite_url, server_id="reading", index_idle_seconds=None)
     deleting.create(new_conversation("big"))
     deleting.append("big", [user("juniper " * 500)], modified_at=NOW)
     files = [Path(sqlite_url.removeprefix("sqlite:///") + end) for end in ("", "-wal")]

@@ -207,7 +207,7 @@ def changed(path: str, old: str, new: str) -> list[Message]:
     "later",
     [
         [changed("store.py", "lock()\nread()", "if shared:\n    lock()\n    read()")],
-        [changed("other.py", "lock()\nwait()", "wait()")],
+        [changed("src/store.py", "lock()\nwait()", "wait()")],
         [changed("store.py", "lock()\nread()", "read()"), changed("store.py", "read()", "lock()\nread()")],
     ],
     ids=["indented", "in another file", "back again"],
@@ -223,7 +223,7 @@ def test_a_reason_whose_change_is_still_there_stays(later: list[list[Message]]) 
     [
         ("Rows come twice, because two workers read them. I use `lock`.", {"new_source": "lock()"}),
         (
-            "Rows come twice, because two workers read them. I call `read(path)`.",
+            'Rows come twice, because two workers read them. I call `read("src/rows.py")`.',
             {"old_string": "", "new_string": "read(name)"},
         ),
         (

@@ -55,6 +55,19 @@ def test_all_that_was_written_between_a_failed_check_and_the_change_is_its_cause
     assert cause.endswith(" Need `lazy_html`, too.")
 
 
+def test_what_follows_a_check_that_passes_again_is_not_about_its_failure() -> None:
+    later = "The docs have no example. I add `rows`."
+    messages = [
+        user("Build it"),
+        *run("pytest", "2 failed", is_error=True),
+        *edit("src/rows.py"),
+        *run("pytest", "2 passed"),
+        *saying(later, replaced("docs.md", "a", "rows")),
+        reply("It is built."),
+    ]
+    assert decisions(*messages) == [f"The assistant before changing docs.md (written: `rows`): {later}"]
+
+
 def test_what_was_announced_and_is_not_in_the_change_was_not_done() -> None:
     why = "The view runs in another process, which has no rows. I need to use `:auto` mode."
     shared = replaced("test_rows.exs", "setup do", "setup do\n  Sandbox.mode({:shared, self()})")

@@ -27,8 +27,8 @@ _PAGE: Final = 500  # conversations a request: half of what one may ask for
 _TITLE_CHARS: Final = 60  # characters: half of a terminal of 120 columns
 _COUNT_CHARS: Final = 7  # columns of a number of entries, right-aligned up to 999,999
 _STILL_READ: Final = (
-    "Another process is reading the store. What was deleted can no longer be read through Coppice, but its "
-    "text stays in the store's files until that process has ended and Coppice is used again."
+    "Another process is using the store. What was deleted can no longer be read through Coppice, but its "
+    "text stays in the store's files until all programs that use the store, such as an editor, have ended."
 )
 _COPY_BYTES: Final = 1 << 16  # bytes a read: what a pipe holds on Linux
 

@@ -163,7 +163,7 @@ class Store(StoreReader):
 
     def erase(self) -> bool:
         """Waits until nothing of deleted conversations is left in the store. Whether nothing is left in its
-        files either: while another process reads, it stays there until that has ended and a store is opened.
+        files either: where another process was reading, it stays there until all have closed the store.
         """
         self._purger.wake()
         self._purger.wait()

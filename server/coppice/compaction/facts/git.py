@@ -5,7 +5,14 @@ from typing import Final
 
 from coppice.compaction.actions.action import Action, Run
 from coppice.compaction.facts.git_files import GitFiles
-from coppice.compaction.facts.git_output import COMMITTED, PUSHED, branch_in, logged, message_of
+from coppice.compaction.facts.git_output import (
+    COMMITTED,
+    PUSHED,
+    branch_in,
+    has_option,
+    logged,
+    message_of,
+)
 from coppice.compaction.facts.working_tree import WorkingTree, Workspace
 from coppice.compaction.text.sentences import label, one_line
 from coppice.files.shell_scanner import Command
@@ -62,8 +69,7 @@ class Git:
             case "checkout" | "switch" if is_here:
                 self._switch(run)
             case "branch" if is_here and {"-m", "-M", "--move"} & set(run.command.arguments):
-                for commit in self._state.commits:
-                    commit.branch = ""
+                self._rename(run)
             case "branch" if is_here and "--show-current" in run.command.arguments:
                 shown = run.output.split()
                 self._state.branch = shown[0] if len(shown) == 1 else self._state.branch
@@ -79,13 +85,15 @@ class Git:
         ours = {commit.hash for commit in commits}
         new = [line for line in COMMITTED.finditer(action.output) if line["hash"] not in ours]
         line = next((each for each in new if one_line(each["subject"]) == subject), next(iter(new), None))
-        if line is None and not (run.succeeded and (subject or amends) and _prints_nothing(command)):
+        if line is None and not (
+            run.succeeded and (subject or amends) and has_option(command, "q", "--quiet")
+        ):
             if run.succeeded is None and command.runs("git", "commit") and is_here:
                 self._tree.commit()  # whether it was made is not known, so neither is what is uncommitted
             return
         taken = list[ChangedFile]()
         if is_here and command.runs("git", "commit"):
-            everything = any(re.fullmatch(r"-[a-z]*a[a-z]*|--all", word) for word in command.arguments)
+            everything = has_option(command, "a", "--all")
             specs = self._files.specs(command) if "--" in command.arguments else []
             taken = self._tree.commit(specs, everything=everything)
         before = commits.pop() if amends and commits else Commit(subject=subject)
@@ -111,6 +119,15 @@ class Git:
         for commit in self._state.commits:
             if not named or "HEAD" in named or commit.branch in named:
                 commit.pushed = True
+
+    def _rename(self, run: Run) -> None:
+        names = run.command.operands[1:]
+        if run.succeeded is False or not names:
+            return
+        before = names[0] if names[1:] else self._state.branch
+        for commit in self._state.commits:
+            commit.branch = names[-1] if commit.branch == before else commit.branch
+        self._state.branch = names[-1] if self._state.branch == before else self._state.branch
 
     def _rebase(self, command: Command) -> None:
         """New hashes, which its output does not show, for the commits of the branch; those of others stay."""
@@ -184,7 +201,3 @@ def _merged(taken: list[ChangedFile]) -> list[ChangedFile]:
             kind = first[path] if first[path] == "created" else file.kind
             files.append(file.model_copy(update={"kind": kind}))
     return files
-
-
-def _prints_nothing(command: Command) -> bool:
-    return any(re.fullmatch(r"--quiet|-[a-z]*q[a-z]*", word) for word in command.arguments)

@@ -48,7 +48,7 @@ class GitFiles:
         if not shown:
             return
         run = shown[-1]
-        if CLEAN.search(action.output):
+        if CLEAN in action.output.splitlines():
             self._tree.clear()
             return
         statuses = list(status_of(action))

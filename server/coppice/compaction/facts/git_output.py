@@ -16,7 +16,7 @@ COMMITTED: Final = re.compile(
     r" (?P<subject>.{1,400})$",
     re.MULTILINE,
 )
-CLEAN: Final = re.compile(r"^nothing to commit, working tree clean$", re.MULTILINE)
+CLEAN: Final = "nothing to commit, working tree clean"
 PUSHED: Final = re.compile(r"^ [ *+] ?\S.{0,200} -> \S{1,200}$|^Everything up-to-date$", re.MULTILINE)
 _ONE_LINE: Final = re.compile(
     r"^(?:\* )?(?P<hash>[0-9a-f]{7,40}) (?:\([^)\n]{1,400}\) )?(?P<subject>\S.{0,400})$", re.MULTILINE
@@ -110,3 +110,11 @@ def message_of(command: Command) -> tuple[str, str]:
     lines = "\n\n".join(texts or command.documents[:1]).strip().splitlines()
     body = "\n".join(line for line in lines[1:] if not _TRAILER.match(line)).strip()
     return (one_line(lines[0]) if lines else ""), clip(body, _BODY_CHARS)
+
+
+def has_option(command: Command, letter: str, name: str) -> bool:
+    """Whether `command` has the option `--name`, or `letter` alone or among other short options."""
+    return any(
+        word == name or (word.startswith("-") and word[1:].isalpha() and word.islower() and letter in word)
+        for word in command.arguments
+    )

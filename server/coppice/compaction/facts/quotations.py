@@ -49,7 +49,7 @@ _Key = TypeVar("_Key", str, int)
 class _Edit:
     """What a call replaced in its files, and what it wrote."""
 
-    files: str
+    files: tuple[str, ...]
     before: str
     after: str
 
@@ -62,7 +62,8 @@ class _Edit:
         return self._lines(self.after)
 
     def _lines(self, text: str) -> set[int]:
-        return {hash((self.files, line)) for line in map(str.strip, text.splitlines()) if line}
+        lines = {line for line in map(str.strip, text.splitlines()) if line}
+        return {hash((file, line)) for line in lines for file in self.files}
 
 
 class Quotations:
@@ -199,12 +200,12 @@ class Quotations:
             self._committed_at[action.entry] = self._clock
         published = list(self._publications.take(action))
         self._tell(*map(str, commits), *(each.text for each in published))
-        paths = (each.path for each in action.touches if each.kind != "read" and is_about_work(each.path))
+        paths = [each.path for each in action.touches if each.kind != "read" and is_about_work(each.path)]
         changed = [path.rpartition("/")[2] for path in paths]
         if changed:
             self._changed_at, self._turn_changed = self._clock, True
             self._changed |= dict.fromkeys(changed, self._clock)
-            edit = _Edit(", ".join(changed), _text_of(action.old), _text_of(action.new))
+            edit = _Edit(tuple(paths[:_MOST_PLANNED]), _text_of(action.old), _text_of(action.new))
             self._edits = [*self._edits, edit][: _MOST_EDITS + 1]
             for line in edit.written() & self._removed_lines.keys():
                 del self._removed_lines[line]
@@ -323,7 +324,7 @@ def _without_undone(reason: str, text: str, about: str, edits: Sequence[_Edit]) 
     has the code that it names: it was done otherwise, or elsewhere. What edits wrote is not always seen.
     """
     last = next(reversed(list(sentences_of(text))), "")
-    code = [each.strip("`").rpartition("/")[2].partition("(")[0] for each in CODE.findall(last)]
+    code = [each.strip("`").partition("(")[0].rpartition("/")[2] for each in CODE.findall(last)]
     is_seen = len(edits) <= _MOST_EDITS and all(edit.before or edit.after for edit in edits)
     if not code or not is_seen or is_reason(last):
         return reason

@@ -24,6 +24,8 @@ _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _GIVEN: Final = re.compile(r"\"\s?[=:]\s?\"(.{1,2000}?)\"(?=, \"|\. |\.?$)", re.DOTALL)
 """An answer in quotation marks, after its question in such marks."""
+_MARKS_EACH: Final = 4  # quotation marks of a question and its answer
+_MOST_MARKS: Final = 64  # of a result that is taken apart: 16 questions
 _REASON: Final = re.compile(
     r"(?:the user (?:said|says):|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE
 )
@@ -68,9 +70,13 @@ def answer_of(action: Action, words: str | None = None) -> LedgerMessage | None:
 
 def answers_in(output: str) -> str:
     """The user's words in the result of a call that asked them: what is in quotation marks after a question
-    in such marks, the texts of JSON, or else the whole.
+    in such marks, where no others are there; the texts of JSON; or else the whole.
     """
-    return "\n".join(match[1] for match in _GIVEN.finditer(output)) or _texts_in(output)
+    marks = output.count('"')
+    given = list(_GIVEN.finditer(output)) if marks <= _MOST_MARKS else []
+    if given and marks == _MARKS_EACH * len(given):
+        return "\n".join(match[1] for match in given)
+    return _texts_in(output)
 
 
 def _words_in(output: str, questions: list[str]) -> str:

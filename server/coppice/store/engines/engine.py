@@ -84,8 +84,8 @@ class Database(ABC):
         return self.write(work)
 
     def shrink(self, stop: Callable[[], bool]) -> bool:  # noqa: ARG002 - a server does it by itself
-        """Gives the space of what was deleted back to the disk, in short steps until `stop()`. Whether the
-        files hold nothing of it any more; where they do, another process was reading.
+        """Gives the space of what was deleted back to the disk, in short steps until `stop()`. Whether there
+        is nothing left of it to give back; a database server does that in its own time.
         """
         return True
 

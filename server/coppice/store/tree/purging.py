@@ -48,6 +48,7 @@ class Purger(BackgroundWork):
 
     @override
     def work(self) -> None:
+        self.is_erased = False
         try:
             for purge in (self._purge_rows, self._purge_words):
                 while not self._stopped.is_set() and purge():
