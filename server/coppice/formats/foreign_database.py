@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -14,8 +15,8 @@ from coppice.formats.source import Source
 _STEPS: Final = 10_000
 """Of SQLite's machine between two checks: less than a millisecond."""
 _COMPUTED: Final = """
-SELECT name FROM sqlite_master AS made
-WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+SELECT lower(name) FROM sqlite_master AS made
+WHERE lower(type) = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
     AND EXISTS (SELECT 1 FROM pragma_table_xinfo(made.name) WHERE hidden > 1)
 """
 
@@ -26,8 +27,8 @@ def rows_of(source: Source, query: str, *values: str) -> Iterator[sqlite3.Row]:
     `source.check` is called for each row and while SQLite works; what it raises, each time, ends the query.
     A database that nobody has open is read without its log: opening that would make files next to it.
 
-    Raises ImportFailedError when it cannot be read. Views and generated columns are not: a single function in
-    them can take any time.
+    Raises ImportFailedError when it cannot be read. Views and tables with generated columns are not: a single
+    function in them can take any time.
     """
     path = source.file()
     # SQLite would wait for a journal that is a pipe.
@@ -39,9 +40,9 @@ def rows_of(source: Source, query: str, *values: str) -> Iterator[sqlite3.Row]:
             connection.row_factory = sqlite3.Row
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
             connection.set_progress_handler(source.check, _STEPS)
-            connection.set_authorizer(_permission)
-            for (name,) in connection.execute(_COMPUTED):
-                raise sqlite3.NotSupportedError(f"{name} has generated columns")
+            computed: set[str] = set()
+            connection.set_authorizer(partial(_permission, computed))
+            computed.update([name.lower() for (name,) in connection.execute(_COMPUTED)])
             for row in connection.execute(query, values):
                 source.check()
                 yield row
@@ -52,9 +53,10 @@ def rows_of(source: Source, query: str, *values: str) -> Iterator[sqlite3.Row]:
         ) from error
 
 
-def _permission(*action: str | int | None) -> int:
-    """None for what is done in a view, of which the last argument is the name."""
-    return sqlite3.SQLITE_DENY if action[-1] else sqlite3.SQLITE_OK
+def _permission(computed: set[str], _action: int, name: str | None, *rest: str | None) -> int:
+    """None for the tables of `computed`, and in a view, of which the last argument is the name."""
+    is_denied = rest[-1] or (name or "").lower() in computed
+    return sqlite3.SQLITE_DENY if is_denied else sqlite3.SQLITE_OK
 
 
 def object_of(value: object) -> dict[str, Any]:
