@@ -48,7 +48,7 @@ def transcripts(folders: list[Path]) -> Iterator[tuple[str, SessionReader, int]]
 def _in_databases(agent: DatabaseAgent, folder: Path) -> Iterator[tuple[str, SessionReader, int]]:
     depth = agent.files.count("/")
     for path in sorted(folder.rglob(agent.files)):
-        for transcript in agent.transcripts(path.parents[depth]):
+        for transcript in agent.transcripts(path.parents[depth], {}):
             reader = open_growing(Path(transcript.path), agent.format, part=transcript.part, growing=False)
             yield (
                 transcript.key,

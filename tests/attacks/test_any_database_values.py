@@ -137,7 +137,7 @@ def test_any_value_of_any_column_is_read_or_refused(name: str, tmp_path: Path) -
     for tables in changed(DATABASES[name]):
         path.unlink()
         written(path, tables)
-        assert all(0 <= each.modified < 2**40 for each in agent.transcripts(tmp_path))
+        assert all(0 <= each.modified < 2**40 for each in agent.transcripts(tmp_path, {}))
         try:
             reader = open_growing(path, name, part="s")
             entries = [*reader]

@@ -1,6 +1,8 @@
 """`coppice sources`."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,33 @@ def test_a_checkout_cannot_name_a_folder(coppice: Coppice, home: Path) -> None:
     settings = f"[sources.folders]\npi = {json.dumps(str(home / 'elsewhere'))}\n"
     (home / "work" / ".coppice" / "settings.toml").write_text(settings, encoding="utf-8")
     assert coppice("sources").out.startswith("pi\t")
+
+
+def test_the_sessions_of_a_database_that_cannot_be_listed_are_not_deleted(
+    coppice: Coppice, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERMES_HOME", str(home / "hermes"))
+    path = home / "hermes" / "state.db"
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            """CREATE TABLE sessions (id, parent_session_id, cwd, title, model, started_at);
+            CREATE TABLE messages (id, session_id, role, content, tool_call_id, tool_calls, tool_name,
+                timestamp, reasoning, reasoning_content, active, compacted);
+            INSERT INTO sessions VALUES ('s', NULL, '/w', NULL, NULL, 1), ('t', NULL, '/w', NULL, NULL, 1);
+            INSERT INTO messages (id, session_id, role, content, active) VALUES (1, 's', 'user', 'go', 1),
+                (2, 't', 'user', 'go', 1);"""
+        )
+    coppice("sources", "--update", "--all")
+    readable = path.read_bytes()
+    path.write_bytes(b"no database" * 400)
+    for options in ([], ["--update", "--all"]):
+        ran = coppice("sources", "--json", *options)
+        hermes = {each["agent"]: each for each in json.loads(ran.out)["sources"]}["hermes"]
+        assert (hermes["conversations"], hermes["stored"], hermes["deletedByAgent"]) == (2, 2, 0)
+        assert ran.err.count("state.db cannot be read") == 1
+    path.write_bytes(readable)
+    assert "state.db" not in coppice("sources", "--update", "--all").err
+    path.unlink()
+    sources = {each["agent"]: each for each in json.loads(coppice("sources", "--json").out)["sources"]}
+    assert sources["hermes"]["deletedByAgent"] == 2

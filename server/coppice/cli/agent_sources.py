@@ -42,12 +42,13 @@ async def show_sources(workspace: Path | None, *, update: bool, everywhere: bool
 
 
 def _problems(transcripts: Iterable[FollowedTranscript]) -> list[str]:
-    """Why transcripts could not be read the last time."""
-    return [
+    """Why transcripts could not be read the last time, each once."""
+    problems = (
         f"{Path(each.reading.path).name}: {each.reading.problem}"
         for each in transcripts
         if each.transcript is not None and each.reading.problem is not None and not each.reading.forgotten
-    ]
+    )
+    return [*dict.fromkeys(problems)]
 
 
 def _counts(updated: Updated) -> dict[str, int]:

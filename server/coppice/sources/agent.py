@@ -54,6 +54,10 @@ def conversation_id_of(agent: str, key: str) -> str:
 class Watch(Protocol):
     """The transcripts of an agent, look by look. What cannot be read has none."""
 
+    @property
+    def unlisted(self) -> Mapping[str, str]:
+        """Files whose sessions the last look could not list, and why."""
+
     def changed(self) -> Iterator[Transcript]:
         """At first all that there are; then those that are new or have changed."""
 

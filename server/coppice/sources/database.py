@@ -81,8 +81,8 @@ class DatabaseAgent:
         moved = environ.get(self.variable)
         return Path(moved).expanduser() / self.below if moved else Path.home() / self.home
 
-    def transcripts(self, root: Path) -> Iterator[Transcript]:
-        """The sessions that there are now; none of a database that cannot be read.
+    def transcripts(self, root: Path, unlisted: dict[str, str]) -> Iterator[Transcript]:
+        """The sessions that there are now. For a database that cannot be read `unlisted` gets the reason.
 
         The size of each is an equal share of the database's.
         """
@@ -90,7 +90,10 @@ class DatabaseAgent:
             try:
                 size = path.stat().st_size
                 rows = [*rows_of(Source(path, _time_limit(size)), self.sessions)] if path.is_file() else []
-            except (ImportFailedError, OSError):
+            except OSError:
+                continue
+            except ImportFailedError as error:
+                unlisted[str(path)] = str(error)
                 continue
             for key, parent, cwd, modified, stamp in rows:
                 if isinstance(key, str):
@@ -141,6 +144,7 @@ class DatabaseWatch:
     """The sessions of an agent's databases, which are read again when one of their files has changed."""
 
     def __init__(self, agent: DatabaseAgent, root: Path) -> None:
+        self.unlisted: dict[str, str] = {}
         self._agent = agent
         self._root = root
         self._files: list[tuple[str, int, int]] | None = None
@@ -148,13 +152,14 @@ class DatabaseWatch:
 
     def changed(self) -> Iterator[Transcript]:
         """At first all that there are; then those that are new or have changed."""
+        self.unlisted = {}
         files = self._now()
         if files == self._files:
             return
         newest = max((modified for _, _, modified in files), default=0)
         # What changed so shortly before may change again without another time.
         self._files = files if time.time_ns() - newest > SETTLED_SECONDS * 1e9 else None
-        for transcript in self._agent.transcripts(self._root):
+        for transcript in self._agent.transcripts(self._root, self.unlisted):
             if self._stamps.get(transcript.key) != transcript.stamp:
                 self._stamps[transcript.key] = transcript.stamp
                 yield transcript

@@ -77,6 +77,7 @@ class FileWatch:
     """The transcripts of an agent that writes files. A folder that cannot be read has none."""
 
     def __init__(self, agent: FileAgent, root: Path) -> None:
+        self.unlisted: Mapping[str, str] = {}
         self._agent = agent
         folders = [str(root / folder) for folder in agent.folders]
         self._watch = FolderWatch(folders, agent.pattern.fullmatch, _DEPTH, _FILES)

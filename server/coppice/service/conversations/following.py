@@ -12,7 +12,7 @@ from coppice.errors import CoppiceError, UnknownConversationError
 from coppice.protocol.conversations import DeleteParams, UpdateSourcesParams, UpdateSourcesResult
 from coppice.protocol.notifications import Change
 from coppice.service.conversations.conversations import Conversations
-from coppice.service.conversations.looking import FollowedTranscript, Look, deleted_by_agent
+from coppice.service.conversations.looking import FollowedTranscript, Look, not_there
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS, TranscriptStorer
 from coppice.service.core.context import Context
 from coppice.service.core.progress import NoProgress, Progress
@@ -123,10 +123,10 @@ class Following:
         )
 
     async def transcripts(self) -> list[FollowedTranscript]:
-        """All transcripts that there are, and those that are stored of agents that deleted them."""
+        """All transcripts that there are, and those that were read and are deleted or cannot be listed."""
         look = Look(None, self._context.settings.of().sources, self._catalog)
         there = await run_in_thread(lambda thread: look.changed(thread.check), title="Listing transcripts")
-        return there + await run_read(deleted_by_agent, self._catalog, there)
+        return there + await run_read(not_there, self._catalog, there, look.unlisted)
 
     async def forget(self, *, agent: str | None = None, conversation_id: str | None = None) -> Forgotten:
         """Deletes a conversation, or with None all that are stored of an agent's transcripts, or of all.
@@ -183,6 +183,8 @@ class Following:
                 due.append(followed)
             elif followed.reading.held:
                 look.look_again(followed)
+        unlisted = [f"{Path(path).name}: {why}" for path, why in look.unlisted.items()]
+        updated.problems += [each for each in unlisted if each not in updated.problems]
         due.sort(key=lambda followed: followed.reading.modified, reverse=True)
         storers = _Storers(self._context, thread, missing)
         read = 0

@@ -82,6 +82,11 @@ class Look:
         self._catalog.put(fresh)
         return followed
 
+    @property
+    def unlisted(self) -> dict[str, str]:
+        """Files whose sessions could not be listed now, and why."""
+        return {path: why for watch in self._watches.values() for path, why in watch.unlisted.items()}
+
     def look_again(self, followed: FollowedTranscript) -> None:
         """Gives a transcript that there is at the next look too."""
         if followed.transcript is not None:
@@ -98,14 +103,24 @@ class Look:
         return newest
 
 
-def deleted_by_agent(catalog: TranscriptCatalog, there: list[FollowedTranscript]) -> list[FollowedTranscript]:
-    """What was read of transcripts that are not `there` any more."""
+def not_there(
+    catalog: TranscriptCatalog, there: list[FollowedTranscript], unlisted: dict[str, str]
+) -> list[FollowedTranscript]:
+    """What was read of transcripts that are not `there`: deleted, or in a file of which nobody knows."""
     names = {(each.reading.agent, each.reading.key) for each in there}
     return [
-        FollowedTranscript(_AGENTS[each.agent], each, None)
+        _unlisted(each, unlisted[each.path])
+        if each.path in unlisted
+        else FollowedTranscript(_AGENTS[each.agent], each, None)
         for key, each in catalog.readings().items()
         if key not in names and each.agent in _AGENTS
     ]
+
+
+def _unlisted(reading: Reading, why: str) -> FollowedTranscript:
+    """As it was when it was read."""
+    last = Transcript(reading.agent, reading.key, reading.path, reading.stamp, reading.size, reading.modified)
+    return FollowedTranscript(_AGENTS[reading.agent], replace(reading, problem=why), last)
 
 
 def _first_reading(agent: Agent, transcript: Transcript) -> Reading:
