@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from coppice.errors import ImportFailedError
+from coppice.formats import foreign_database
 from coppice.formats.foreign_database import rows_of
 from coppice.formats.source import Source
 from coppice.sources import database as listing
@@ -87,6 +88,18 @@ def test_nothing_is_read_that_is_computed(path: Path, made: str, query: str) -> 
 def test_what_is_computed_and_not_asked_for_does_no_harm(path: Path, other: str) -> None:
     change(path, f"CREATE {other}")
     assert len(list(rows_of(Source(path), "SELECT id FROM part"))) == 200
+
+
+def test_a_long_value_is_read_and_one_that_is_too_long_is_named_so(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(path, "PRAGMA synchronous = OFF; UPDATE part SET data = hex(zeroblob(1.7e7)) WHERE id = 1")
+    query = "SELECT id, data FROM part WHERE id = 1 ORDER BY id"
+    ((_, data),) = rows_of(Source(path), query)
+    assert len(data) == 34_000_000
+    monkeypatch.setattr(foreign_database, "_MAX_VALUE_BYTES", 100_000)
+    with pytest.raises(ImportFailedError, match="too long to be read: more than 100,000 bytes"):
+        list(rows_of(Source(path), query))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes in folders")

@@ -9,11 +9,12 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from coppice.errors import ImportFailedError
-from coppice.formats.lines import MAX_LINE_BYTES, value_of
+from coppice.formats.lines import value_of
 from coppice.formats.source import Source
 
 _STEPS: Final = 10_000
 """Of SQLite's machine between two checks: less than a millisecond."""
+_MAX_VALUE_BYTES: Final = 256 * 2**20  # also of what SQLite sorts by: a row
 _COMPUTED: Final = """
 SELECT lower(name) FROM sqlite_master AS made
 WHERE lower(type) = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
@@ -38,7 +39,7 @@ def rows_of(source: Source, query: str, *values: str) -> Iterator[sqlite3.Row]:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             connection.row_factory = sqlite3.Row
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
             connection.set_progress_handler(source.check, _STEPS)
             computed: set[str] = set()
             connection.set_authorizer(partial(_permission, computed))
@@ -46,6 +47,10 @@ def rows_of(source: Source, query: str, *values: str) -> Iterator[sqlite3.Row]:
             for row in connection.execute(query, values):
                 source.check()
                 yield row
+    except sqlite3.DataError as error:
+        raise ImportFailedError(
+            f"A value in {path.name} is too long to be read: more than {_MAX_VALUE_BYTES:,} bytes."
+        ) from error
     except sqlite3.Error as error:
         source.check()
         raise ImportFailedError(
