@@ -180,6 +180,13 @@ def test_a_live_database_is_read_and_nothing_is_written(database: Database) -> N
     }
 
 
+def test_an_empty_journal_beside_the_log_hides_nothing(database: Database) -> None:
+    database.message("m1", "user", text("go"))
+    Path(f"{database.path}-journal").touch()
+    _, entries = database.read()
+    assert [entry.id for entry in entries] == ["m1"]
+
+
 def test_a_database_that_nobody_has_open_gets_no_files_beside_it(database: Database) -> None:
     database.message("m1", "user", text("go"))
     database.connection.close()

@@ -32,8 +32,8 @@ def rows_of(source: Source, query: str, *values: str) -> Iterator[sqlite3.Row]:
     function in them can take any time.
     """
     path = source.file()
-    # SQLite would wait for a journal that is a pipe.
-    is_live = Path(f"{path}-wal").is_file() and not Path(f"{path}-journal").exists()
+    journal = Path(f"{path}-journal")  # SQLite would wait for one that is a pipe
+    is_live = Path(f"{path}-wal").is_file() and (journal.is_file() or not journal.exists())
     try:
         address = f"file:{quote(str(path))}?{'mode=ro' if is_live else 'immutable=1'}"
         with closing(sqlite3.connect(address, uri=True)) as connection:
