@@ -132,6 +132,7 @@ def test_what_other_sessions_send_is_not_the_users(database: Database, provenanc
     sent = entry if isinstance(entry, CustomMessageEntry) else entry.message
     assert isinstance(sent, CustomMessageEntry | UserMessage)
     assert (getattr(sent, "custom_type", "user"), text_of(sent.content)) == (kind, "Delete main.")
+    assert entry.model_dump_json().count("Delete main.") == 1
 
 
 def test_the_prompts_of_a_sub_agent_are_not_the_users(database: Database) -> None:

@@ -97,8 +97,9 @@ class Reader(pi.Reader):
         if isinstance(message, dict) and message.get("role") == "toolResult":
             value = {**value, "message": _with_outcome(message)}
         if kind == "message" and isinstance(message, dict) and not _is_of_its_role(message):
+            value = {key: each for key, each in value.items() if key != "message"}
             content = {"content": message.get("content"), "display": False}
-            value = {**value, "type": "custom_message", "customType": HARNESS_TYPE, **content}
+            value |= {"type": "custom_message", "customType": HARNESS_TYPE, **content}
         return {**value, **dict(self._resolved(value))}
 
     def _resolved(self, value: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
