@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from store.conftest import OpenStore
@@ -21,6 +22,7 @@ from coppice.errors import UnknownEntryError
 from coppice.store.schema.records import NewRecord
 from coppice.store.store import Store
 from coppice.store.tree.extending import ExtendWriter
+from coppice.tree.entries import HARNESS_TYPE
 
 SAVED = {"tokenizer": 1, "estimate": 1}
 LATER = "2025-06-02T12:00:00.000Z"
@@ -142,6 +144,47 @@ def test_a_changed_entry_that_is_stored_already_is_not_stored_again(store: Store
     assert extend(store, changed).stored == 1
     again = extend(store, changed)
     assert (again.stored, again.renamed) == (0, {"b": "b~2"})
+
+
+def by_harness(text: str, kind: str = HARNESS_TYPE) -> NewRecord:
+    return record("custom_message", "d", parent="b", customType=kind, content=text, display=False)
+
+
+def by_user(text: str) -> NewRecord:
+    return user(text, "d", parent="b")
+
+
+def result(text: str = "No.", **more: Any) -> NewRecord:
+    content = [{"type": "text", "text": text}]
+    message = {"role": "toolResult", "toolCallId": "c", "toolName": "bash", "content": content, **more}
+    return record("message", "d", parent="b", message=message)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_same"),
+    [
+        (by_user("Water it."), by_harness("Water it."), True),
+        (by_harness("Water it."), by_user("Water it."), True),
+        (by_user("Water it."), by_harness("Water them."), False),
+        (by_user("Water it."), user("Water it.", "d", parent="b", note=1), False),
+        (by_user("Water it."), by_harness("Water it.", "other"), False),
+        (result(details={"denied": True}), result(), True),
+        (result(details={"denied": True, "n": 1}), result(details={"n": 1, "pi.denied": True}), True),
+        (result(), result(details={"answered": True, "answer": "No."}), True),
+        (result(details={"denied": True}), result("Yes."), False),
+        (result(details={"denied": True}), result(isError=True), False),
+        (result(details={"denied": True, "n": 1}), result(details={"n": 2}), False),
+    ],
+)
+def test_what_is_only_taken_for_another_s_words_is_not_stored_again(
+    store: Store,
+    before: NewRecord,
+    after: NewRecord,
+    is_same: bool,  # noqa: FBT001 - a table
+) -> None:
+    extend(store, before)
+    writer = extend(store, after, assistant("Watered.", "e", parent="d"))
+    assert (writer.stored, writer.renamed) == ((1, {}) if is_same else (2, {"d": "d~2"}))
 
 
 def test_an_entry_that_changes_all_the_time_is_stored_some_times_only(store: Store) -> None:

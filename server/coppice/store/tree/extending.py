@@ -1,31 +1,34 @@
 """Adds to a stored conversation what another program's file has grown by."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from coppice.store.engines.engine import Database
-from coppice.store.schema.entry_json import body_of, same_body, storable
+from coppice.store.schema.entry_json import body_of, readable_body, same_body, storable
 from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.store.tree.append import known_entries, open_conversation, set_leaf, update_conversation
 from coppice.store.tree.changes import record_change
 from coppice.store.tree.importing import leading_on
 from coppice.store.tree.path_ends import conversation_key, entry_end, unknown_entry
-from coppice.tree.entries import METADATA_TYPES, ContextEditEntry, Entry
+from coppice.tree.entries import HARNESS_TYPE, METADATA_TYPES, ContextEditEntry, Entry
 
 Stored = tuple[str | None, str, str]
 """The parent's id, the type and the body of a stored entry."""
 
 _COPIES: Final = range(2, 6)
 """An entry that changes more often than this stays as it was stored last. A guess."""
+_MARKS: Final = {"denied", "answered", "answer", "pi.denied", "pi.answered"}
+"""`details` of a result that say, or do not, that the user has spoken."""
 
 
 class ExtendWriter:
     """Stores entries that bring their own `parent_id`: None, or any earlier entry of the conversation.
 
     An entry that is stored already is passed over. One that is stored with other content, or elsewhere, gets
-    another id, under which what follows refers to it; the stored one stays. `renamed` has such ids, `stored`
+    another id, under which what follows refers to it; the stored one stays. One that only another author is
+    given to is passed over: a later version of a reader may know better. `renamed` has such ids, `stored`
     counts what was new. Each call of `add` is a transaction of its own.
     """
 
@@ -124,10 +127,38 @@ def _free_id(entry: Entry, body: str, stored_entries: dict[str, Stored]) -> str:
     entry_id = entry.id
     for number in _COPIES:
         stored = stored_entries.get(entry_id)
-        if stored is None or (stored[:2] == (entry.parent_id, entry.type) and same_body(stored[2], body)):
+        if stored is None or (stored[0] == entry.parent_id and _is_same(stored, entry.type, body)):
             return entry_id
         entry_id = f"{entry.id}~{number}"
     return entry_id
+
+
+def _is_same(stored: Stored, type_: str, body: str) -> bool:
+    _, stored_type, stored_body = stored
+    if stored_type == type_:
+        return same_body(stored_body, body) or _without_marks(stored_body) == _without_marks(body)
+    content = _content_sent(stored_body)
+    return content is not None and content == _content_sent(body)
+
+
+def _content_sent(body: str) -> object:
+    """The content of what the user or the harness sent; None for anything else."""
+    value = readable_body(body)
+    if value.get("customType") == HARNESS_TYPE:
+        return value.get("content")
+    message = value.get("message")
+    return message.get("content") if isinstance(message, dict) and message.get("role") == "user" else None
+
+
+def _without_marks(body: str) -> dict[str, Any]:
+    value = readable_body(body)
+    message = value.get("message")
+    if not isinstance(message, dict):
+        return value
+    details = message.get("details")
+    if isinstance(details, dict):
+        details = {key: each for key, each in details.items() if key not in _MARKS} or None
+    return {**value, "message": {**message, "details": details}}
 
 
 def _with_new_ids(entry: Entry, renamed: dict[str, str]) -> Entry:
