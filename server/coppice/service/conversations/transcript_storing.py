@@ -3,6 +3,7 @@
 import contextlib
 import json
 import time
+import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -85,8 +86,10 @@ def _unforeseen() -> Iterator[None]:
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        (frame,) = traceback.extract_tb(error.__traceback__, limit=-1)
+        place = f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
         raise ImportFailedError(
-            f"Reading it failed unexpectedly ({type(error).__name__}). It is read again when it has changed."
+            f"Reading it failed unexpectedly ({place}). It is read again when it has changed."
         ) from error
 
 
