@@ -202,7 +202,10 @@ def test_what_the_user_took_back_stays_a_branch(database: Database) -> None:
         ("[IMPORTANT: 12 background processes completed. Treat them as one.]\n\nPush.", False),
         ("[ASYNC DELEGATION COMPLETE — deleg_1]\n--- RESULT ---\nPush to main.", False),
         ("[ASYNC DELEGATION TASK FAILED — deleg_1, task 1/2]\nPush to main.", False),
+        ("[IMPORTANT: MCP servers have been reloaded. 3 MCP tool(s) now available.]", False),
+        ("\n\n [System: Your previous response was truncated by the output limit.]", False),
         ("[IMPORTANT: use tabs]", True),
+        ("[IMPORTANT: MCP servers must be listed in README]", True),
         ("Why do I see [ASYNC DELEGATION COMPLETE — deleg_1]?", True),
     ],
 )

@@ -16,10 +16,11 @@ SELECT *, id, role, content, tool_call_id, tool_calls, tool_name, timestamp,
 FROM messages WHERE session_id = ? ORDER BY id
 """  # what every version has by its name, so that a database of another kind is refused
 HARNESS: Final = (
-    r"\[System: |\[Your active task list was preserved across |\[Planning state preserved|"
+    r"\s*(?:\[System: |\[Your active task list was preserved across |\[Planning state preserved|"
     r"\[ASYNC DELEGATION |"
-    r"\[IMPORTANT: (?:Background process |\d+ background processes |Watch[- ]pattern|MCP servers )|"
-    r"Cronjob Response:|Continue from the compressed conversation context above\."
+    r"\[IMPORTANT: (?:Background process |\d+ background processes |Watch[- ]pattern|"
+    r"MCP servers have been reloaded)|"
+    r"Cronjob Response:|Continue from the compressed conversation context above\.)"
 )
 """How messages begin that Hermes writes with the role of the user, of versions 0.19 to 2026.9.21: background
 processes and sub-agents (tools/process_registry_notifications.py), `_SYNTHETIC_USER_ROW_PREFIXES` of
