@@ -119,6 +119,7 @@ def test_arguments_that_nest_too_deep_can_be_stored_and_sent(database: Database)
     [
         ("bash", {"status": "error", "error": f"{REJECTED}: no."}, DENIED),
         ("apply_patch", {"status": "error", "error": REJECTED}, DENIED),
+        ("patch", {"status": "error", "error": REJECTED}, DENIED),
         ("docs_ask", {"status": "error", "error": REJECTED}, None),
         ("apply_patchwork", {"status": "error", "error": f"{REJECTED}: no."}, None),
         ("deploy", {"status": "error", "error": f"{REJECTED}: no."}, None),

@@ -37,10 +37,12 @@ from coppice.tree.nesting import storable
 _STOP_REASONS: Final[dict[str, StopReason]] = {"stop": "stop", "length": "length", "tool-calls": "toolUse"}
 _ASKING_TOOL: Final = "question"
 _OWN_TOOLS: Final = (
-    *("apply_patch", "bash", "codesearch", "edit", "glob", "grep", "list", "lsp", "plan_exit", "read"),
-    *("skill", "task", "todoread", "todowrite", "webfetch", "websearch", "write"),
+    *("apply_patch", "bash", "codesearch", "edit", "glob", "grep", "list", "lsp", "patch", "plan_exit"),
+    *("read", "skill", "task", "todoread", "todowrite", "webfetch", "websearch", "write"),
 )
-"""packages/opencode/src/tool/registry.ts. One of a plug-in or of an MCP server has any words as its error."""
+"""packages/opencode/src/tool/registry.ts, with `patch` of earlier versions. One of a plug-in or of an MCP
+server has any words as its error.
+"""
 _DENIAL: Final = "The user rejected permission to use this specific tool call"
 _ENDED: Final = ("completed", "error")
 _SESSION: Final = (
