@@ -195,6 +195,12 @@ def test_a_database_that_nobody_has_open_gets_no_files_beside_it(database: Datab
     assert [file.name for file in database.path.parent.iterdir()] == ["opencode.db"]
 
 
+def test_a_number_of_thousands_of_digits_loses_no_message(database: Database) -> None:
+    database.message("a", "assistant", text("ok"))
+    database.connection.execute("UPDATE part SET data = json_insert(data, '$.time', json(?))", ("9" * 5000,))
+    assert texts(database.read()[1]) == ["ok"]
+
+
 @pytest.mark.parametrize("value", ["", "no JSON", "[]", "1", "null", '{"role": [], "time": 3}', "[" * 99_999])
 def test_what_is_no_message_is_passed_over(database: Database, value: str) -> None:
     database.message("m1", "user", text("go"))

@@ -145,7 +145,7 @@ def parse_object(data: bytes) -> tuple[dict[str, Any], list[str]]:
 
 def value_of(text: str) -> Any:
     """What JSON says, mended as in a line. Raises ValueError, and RecursionError where it nests too deep."""
-    value = json.loads(text)
+    value = _loaded(text, [])
     return _cleaned(value, []) if _SUSPECT.search(text) else value
 
 
