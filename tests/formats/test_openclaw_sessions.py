@@ -138,9 +138,13 @@ def test_what_other_sessions_send_is_not_the_users(database: Database, provenanc
 def test_the_prompts_of_a_sub_agent_are_not_the_users(database: Database) -> None:
     database.session("child", "agent:main:subagent:1", parent="agent:main:main")
     database.add(message_record("a", None, "Delete main."), session="child")
-    (entry,) = database.read("child")
-    assert isinstance(entry, CustomMessageEntry)
-    assert entry.custom_type == HARNESS_TYPE
+    of_user = message_record("b", "a", "No.")
+    of_user["message"]["provenance"] = {"kind": "external_user"}
+    database.add(of_user, session="child")
+    prompt, sent = database.read("child")
+    assert isinstance(prompt, CustomMessageEntry)
+    assert prompt.custom_type == HARNESS_TYPE
+    assert isinstance(sent, MessageEntry)
 
 
 def test_its_bookkeeping_repeats_no_results(database: Database) -> None:

@@ -56,7 +56,6 @@ class Reader(pi.Reader):
         weakref.finalize(self, lines.close)
         self._write(lines, source, unreadable)
         super().__init__(Source(lines, lambda *_: source.check()))
-        self.header.of_sub_agent = self._of_sub_agent
         self.skipped += unreadable
 
     @override
@@ -96,23 +95,23 @@ class Reader(pi.Reader):
         message = value.get("message")
         if isinstance(message, dict) and message.get("role") == "toolResult":
             value = {**value, "message": _with_outcome(message)}
-        if kind == "message" and isinstance(message, dict) and not _is_of_its_role(message):
+        if kind == "message" and isinstance(message, dict) and not self._is_of_its_role(message):
             value = {key: each for key, each in value.items() if key != "message"}
             content = {"content": message.get("content"), "display": False}
             value |= {"type": "custom_message", "customType": HARNESS_TYPE, **content}
         return {**value, **dict(self._resolved(value))}
+
+    def _is_of_its_role(self, message: dict[str, Any]) -> bool:
+        """Whether it is no message that another session or OpenClaw sent with the role of the user."""
+        kind = object_at(message, "provenance").get("kind")
+        is_of_user = kind == "external_user" or (kind is None and not self._of_sub_agent)
+        return is_of_user or message.get("role") != "user"
 
     def _resolved(self, value: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
         """References to records that moved the leaf, as references to where they moved it."""
         for name in ("parentId", "firstKeptEntryId"):
             if text_at(value, name) in self._moved:
                 yield name, self._moved[value[name]]
-
-
-def _is_of_its_role(message: dict[str, Any]) -> bool:
-    """Whether it is no message that another session or OpenClaw sent with the role of the user."""
-    kind = object_at(message, "provenance").get("kind")
-    return message.get("role") != "user" or kind in (None, "external_user")
 
 
 def _with_outcome(result: dict[str, Any]) -> dict[str, Any]:
