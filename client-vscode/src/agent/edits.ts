@@ -13,7 +13,8 @@ const MOST_PLACES = 1_000_000;
 
 /**
  * The text with every edit applied, one after the other. Line ends of the file are kept: a model writes `\n`.
- * Throws `ToolError` where an edit does not match exactly one place, and where the text would be too large.
+ * Throws `ToolError` where an edit does not match exactly one place, and where the text would be too large: larger than
+ * `LARGEST` and than it was.
  */
 export function withEdits(text: string, edits: readonly TextEdit[]): string {
   const ends = text.includes("\r\n") ? "\r\n" : "\n";
@@ -31,7 +32,7 @@ export function withEdits(text: string, edits: readonly TextEdit[]): string {
       throw new ToolError(`${number}oldText is in the file ${count} times: ${quote(oldText)} Add the lines around it until it is unique, or set replaceAll.`);
     }
     all += count;
-    if (all > MOST_PLACES || changed.length + count * (to.length - from.length) > LARGEST) {
+    if (all > MOST_PLACES || changed.length + count * (to.length - from.length) > Math.max(LARGEST, text.length)) {
       throw new ToolError(`${number}The edits make too much text: more than ${LARGEST.toLocaleString("en")} characters, or ${MOST_PLACES.toLocaleString("en")} replacements. Use run_command.`);
     }
     changed = replaced(changed, places, from.length, to);

@@ -28,6 +28,12 @@ for (const [what, edits] of [
   });
 }
 
+test("a text that is larger than edits may make it can be edited, and not made larger", () => {
+  const text = `${"a\n".repeat(5_000_001)}b`;
+  assert.equal(withEdits(text, [{ oldText: "b", newText: "c" }]).length, text.length);
+  assert.throws(() => withEdits(text, [{ oldText: "b", newText: "cc" }]), /too much text/);
+});
+
 test("text that repeats itself is searched in linear time", () => {
   const run = "a".repeat(100_000);
   const text = "a".repeat(9_000_000);
