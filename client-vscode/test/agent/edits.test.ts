@@ -64,6 +64,16 @@ test("a patch whose hunks name places far away is given up", () => {
   assert.notEqual(takenBack({ ...change, patch: `--- a\n+++ a\n${hunks.slice(0, 10).join("")}` }, now), undefined);
 });
 
+test("an unforeseen error is no patch that is given up", (t) => {
+  const change = fileChangeOf("a", "x\n", "y\n");
+  const split = Reflect.get(String.prototype, "split") as (this: string, by: string | RegExp) => string[];
+  t.mock.method(String.prototype, "split", function (this: string, by: string | RegExp) {
+    if (this.valueOf() === "y\n") throw new RangeError("Unforeseen.");
+    return split.call(this, by);
+  });
+  assert.throws(() => takenBack(change, "y\n"), /Unforeseen/);
+});
+
 test("a file that was made is taken away only while nobody else has changed it", () => {
   const change = fileChangeOf("a", null, "x\n");
   assert.deepEqual(takenBack(change, "x\n"), { content: null });
