@@ -243,8 +243,8 @@ async def test_a_pipe_in_the_place_of_the_file_that_names_the_folder_is_not_read
     (place / "chats").mkdir(parents=True)
     (place / "chats" / "session-1.jsonl").write_text(json.dumps({"sessionId": "s", "projectHash": "0"}))
     os.mkfifo(place / ".project_root")
-    end = os.open(place / ".project_root", os.O_RDWR)  # or opening it would wait for a writer
-    os.write(end, str(folder).encode() + b" " * 20_000)  # or reading it would wait for more
+    end = os.open(place / ".project_root", os.O_RDWR | os.O_NONBLOCK)  # or opening it would wait for a writer
+    os.write(end, str(folder).encode().ljust(4096))  # as much as is read of a file
     try:
         assert (await client.service.following.update(folder.as_uri())).read == 0
         assert (await client.service.following.update(None)).read == 1
