@@ -6,7 +6,7 @@ import type { ApprovalRequest } from "../src/approvals/approval";
 import { Approvals } from "../src/approvals/approvals";
 import { describe, isAbout, proposalOf, readRules, type Rule } from "../src/permissions/rule";
 import { Rules } from "../src/permissions/rules";
-import { couldHide, plainWords } from "../src/permissions/words";
+import { couldHide, plainWords, possibleWords } from "../src/permissions/words";
 
 const ALLOWED = { allowed: true };
 const NPM_TEST: Rule = { effect: "allow", tool: "run_command", words: ["npm", "test"], directory: "." };
@@ -74,6 +74,36 @@ test("a rule that refuses sees its command however it is wrapped, and wins over 
   }
 });
 
+test("a rule that refuses sees what backticks, braces in braces and programs with input make of a line", () => {
+  const rules = new Rules({ workspace: memory(), always: memory() });
+  rules.add({ rule: { effect: "allow", tool: "run_command" }, reach: "workspace" });
+  rules.add({ rule: { effect: "deny", tool: "run_command", words: ["git", "push"] }, reach: "workspace" });
+  const decided = (line: string) => rules.decide(runs(line))?.effect;
+  const substituted = ["git $(cat p)", "git pu$(echo sh)", "git pu$()sh", "git \"$(cat p)\"", "git -c x=y $(cat p)", "echo \"don't\"; git $(cat 'a b')", "echo 'it''s'; git \"$(cat \"a b\")\" 'x'", "find . -exec git $(cat p) \\;"];
+  for (const line of substituted) {
+    assert.equal(decided(line), "deny", line);
+    const ticked = line.replace(/\$\((.*?)\)/, "`$1`");
+    assert.equal(decided(ticked), "deny", ticked);
+  }
+  assert.deepEqual(possibleWords("git \"don't `a` won't\"").at(-1), possibleWords("git \"don't $(a) won't\"").at(-1));
+  const denied = [
+    ...["echo `git \\`cat p\\``", "echo `a \\`git \\\\\\`cat p\\\\\\`\\``", "echo 'a`b'; git `cat p`", "echo \\`; git `cat p`", "git`` -c 'a b' p*"],
+    ...["git {pu{sh,},-v}", "git {{push,x},}", "git pu{x,{y,{s,}}}h", "git {a{b}c,push}"],
+    ...["cat p | xargs git", "xargs -a p git", "xargs git<p", "xargs<p git", "xargs git 2>x <p", "(xargs -n 1 /usr/bin/git -C .)", "'xargs' git; ls", "ls | xargs -I% git % x", "ls | xargs -I '{}' git '{}' x"],
+    ...["cat p | parallel git", "parallel git :::: p", "parallel git ::: push", "parallel git {.} x :::: p", "find . -exec git {} x \\;", "find . -execdir git '{}' +"],
+  ];
+  for (const line of denied) assert.equal(decided(line), "deny", line);
+  for (const line of ["env -S 'git -C \"a b\" push'", "env -iS'git -C \"a b\" push' x", "env --split-string 'git -C \"a b\" push'", "parallel 'git -C \"a b\" push'"]) assert.equal(decided(line), "ask", line);
+  const others = [
+    ...["git log `cat p`", "git '`cat p`'", "git \\`cat p\\`", "git `cat p", "git stash@{0}", "git {a}b,c", "git {a}{b,c}", "git pull{,{s,}}", "git p{x{s,},-v}t"],
+    ...["ls | xargs git add", "ls | xargs rm", "find . -name git -exec rm {} +", "find git -exec rm '{}' \\;", "parallel git add ::: a", "git xargs", "git {}", "env A=1 git log push", "env | xargs git add"],
+  ];
+  for (const line of others) assert.equal(decided(line), "allow", line);
+  for (const part of ["`", "\\`", "\"`", "`\"", "'`\"'", "\" ' ` ", "{", "{a,", "{}", "xargs ", "xargs -Ia a ", " -exec {}", "a 1 ", "<", " :::", "git `"]) {
+    for (const before of ["", "xargs ", "git `\""]) decided(before + part.repeat(20_000));
+  }
+});
+
 test("what a rule refuses is asked about where a line could hide it, in every mode and whatever allows it", () => {
   const decided = (words: string[], line: string, effect: Rule["effect"] = "deny") => {
     const rules = new Rules({ workspace: memory(), always: memory() });
@@ -95,6 +125,7 @@ const OPEN = [
   "2>&1 $X a", ">&2 $X a", ">|f $X a", "powershell -Command \"cd a; & $X b\"", "ash -c 'cd a; $X b'", "& C:\\bin\\$X a",
   "eval \"$X\"", "eval 'cd a; $X'", "sh -c \"$X\"", "bash -lc 'cd a; $X b'", "ls | xargs sh -c 'cd a; $X b'", "trap '$X' EXIT; a", "\"${X#/}\" a", "$X/r* a", "$'\\x72m' a", "echo 'a\\'; $X ; 'b'",
   "ls # don't\n$X -rf a # '", "cat <<E\ndon't\nE\n$X a '", "echo \"$(echo \"a\" ; $X)\"", "echo \"a ${x:-\"'\"}\"; $X -rf a '", "echo `echo \\\\'; $X; \\\\'`", "echo \"a; $X a", "echo \\\"; $X a; \\\"", "echo 'a' ; $X ; 'b'",
+  "my\\ dir/$X `date`", "echo \"`$X`\"", "parallel 'cd a; $X b'", "env -iS '-u A $X b'",
 ];
 /** Lines in which no other than the programs that are named can run. */
 const CLOSED = [

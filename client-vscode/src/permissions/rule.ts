@@ -167,7 +167,7 @@ function changeOf({ details }: ApprovalRequest) {
 /** Whether a line could run a command with these words, both taken apart in the same way. */
 function couldContain(line: string, words: readonly string[]): boolean {
   const parts = possibleWords(words.join(" "));
-  return possibleWords(line).some((given, at, { length }) => contains(given, parts[at] ?? [], at === length - 1 ? couldBecome : isSame));
+  return possibleWords(line).some((given, at) => contains(given, parts[at] ?? [], at < 2 ? isSame : couldBecome));
 }
 
 /**

@@ -31,19 +31,49 @@ export function plainWords(line: string, windows = process.platform === "win32")
 }
 
 /**
- * What could be the words of commands in a line, with quotes and backslashes as ends of words, as nothing, and as a shell
- * reads them: what is quoted, escaped or after `=` belongs to one word, and what it would expand is left in place. For
- * rules that refuse.
+ * What could be the words of commands in a line, with quotes and backslashes as ends of words, as nothing, and three times
+ * as a shell reads them: what is quoted, escaped or after `=` belongs to one word, and what it would expand is left in
+ * place. Of these three the first has backticks as ends of words, the others have them as `$(…)`, and the last has `$` for
+ * words that come from the input of a program. For rules that refuse.
  */
 export function possibleWords(line: string): string[][] {
   const joined = line.replaceAll(/\\\r?\n/g, "");
-  const read = joined.replaceAll(/\\([^])|'([^']*)'|"((?:[^"\\]|\\[^])*)"/g, (_, escaped?: string, single?: string, double?: string) =>
-    double === undefined ? (escaped ?? single ?? "").replaceAll(/[^\p{L}\p{N}]/gu, "_") : double.replaceAll(/[^\p{L}\p{N}$/]/gu, "_"),
-  );
+  const substituted = unquoted(withSubstitutions(joined));
   return [
     ...[joined, joined.replaceAll(/["'\\^]/g, "")].map((each) => each.split(/[\s;|&()<>`$"'{}\\=]+/)),
-    read.split(/[\s;|&()<>`]+/),
+    ...[unquoted(joined), substituted, withInput(substituted)].map((each) => each.split(/[\s;|&()<>`]+/)),
   ].map((words) => words.filter((word) => word !== ""));
+}
+
+function unquoted(line: string): string {
+  return line.replaceAll(/\\([^])|'([^']*)'|"((?:[^"\\]|\\[^])*)"/g, (_, escaped?: string, single?: string, double?: string) =>
+    double === undefined ? (escaped ?? single ?? "").replaceAll(/[^\p{L}\p{N}]/gu, "_") : double.replaceAll(/[^\p{L}\p{N}$/]/gu, "_"),
+  );
+}
+
+/** In double quotes are backticks, but no single quotes. */
+const BACKTICKS = /\\[^]|`([^`\\]*(?:\\[^][^`\\]*)*)`/g;
+const BACKTICKS_AND_QUOTES = /\\[^]|`([^`\\]*(?:\\[^][^`\\]*)*)`|'[^']*'|"(?:[^"\\`]|\\[^]|`[^`\\]*(?:\\[^][^`\\]*)*`)*"/g;
+
+/** A line with `$(…)` for its backticks, also those in others, where a backslash stands before them. */
+function withSubstitutions(line: string, pattern = BACKTICKS_AND_QUOTES): string {
+  return line.replaceAll(pattern, (part: string, code?: string) => {
+    if (code !== undefined) return `$(${withSubstitutions(code.replaceAll(/\\([\\`$])/g, "$1"))})`;
+    return part.startsWith("\"") ? withSubstitutions(part, BACKTICKS) : part;
+  });
+}
+
+/** Commands of programs that add words of their input, or of what they find, to another command, at its end or for `{}`. */
+const RUN_WITH_INPUT = /(?<![^\s;|&()<>`/])(?:parallel|xargs|-(?:exec|ok)(?:dir)?)(?![^\s<>])[^;|&()`\n]*/g;
+
+function withInput(line: string): string {
+  return line.replaceAll(RUN_WITH_INPUT, (command) => {
+    const replaced = /\s-I\s*(\S+)/.exec(command)?.[1] ?? "{}";
+    // Braces that were quoted are underscores, and `-exec` is no option of a word before it.
+    const open = command.replace(/^-/, "").replaceAll(replaced, "$").replaceAll(/\{[^{},\s]*\}|__+/g, "$");
+    // The words of the command end before a redirection and before the input of GNU Parallel.
+    return `${open.replaceAll(/(?:\s\d+)?[<>]|\s:::/g, " $$$&")} $`;
+  });
 }
 
 /** Programs that run code which is given to them in quotes. */
@@ -70,14 +100,16 @@ const UNCERTAIN = "\0";
  * them occur in it somewhere, or all but the program, where the line leaves open which that is.
  */
 export function couldHide(line: string, words: readonly string[]): boolean {
-  if (plainWords(line)?.some(isInterpreter) === false) return false;
   const joined = line.replaceAll(/\\\r?\n/g, "");
-  const unquoted = joined.replaceAll(/["'\\^]/g, "");
-  const there = new Set([...namesIn(joined), ...namesIn(unquoted)]);
+  const bare = joined.replaceAll(/["'\\^]/g, "");
+  const isSplit = splitsQuoted(bare);
+  if (!isSplit && plainWords(line)?.some(isInterpreter) === false) return false;
+  const there = new Set([...namesIn(joined), ...namesIn(bare)]);
   const isThere = (word: string): boolean => namesIn(word).every((name) => there.has(name));
   const [program = "", ...others] = words;
   if (!words.some((word) => namesIn(word).length > 0) || !others.every(isThere)) return false;
-  return isThere(programName(program)) || programsIn(withoutQuotes(joined) ?? unquoted).some((each) => EXPANDED.test(programName(each)));
+  const readings = [withoutQuotes(joined), withoutQuotes(withSubstitutions(joined)), ...(isSplit ? [bare] : [])];
+  return isThere(programName(program)) || readings.flatMap((each) => programsIn(each ?? bare)).some((each) => EXPANDED.test(programName(each)));
 }
 
 function namesIn(text: string): string[] {
@@ -102,10 +134,17 @@ function isInterpreter(word: string): boolean {
   return INTERPRETERS.includes(programName(word));
 }
 
+/** Whether a line may have GNU Parallel or `env -S`, which take what is quoted apart into words. */
+function splitsQuoted(bare: string): boolean {
+  const words = bare.split(/[\s;|&()`]+/);
+  const programs = new Set(words.map(programName));
+  return programs.has("parallel") || (programs.has("env") && words.some((word) => /^-(?:\w*S|-s)/.test(word)));
+}
+
 /** The words of a line that can name a program, also of what is no command. */
 function programsIn(line: string): string[] {
   // In `>&` and `>|` no command ends.
-  return line.replaceAll(/`([^`]*)`/g, "$$($1)").replaceAll(/[<>][&|]/g, ">").split(SEPARATORS).flatMap((command) => {
+  return withSubstitutions(line).replaceAll(/[<>][&|]/g, ">").split(SEPARATORS).flatMap((command) => {
     const words = command.split(/\s+/).filter((word) => word !== "");
     const programs: string[] = [];
     let isValue = false;
@@ -132,8 +171,22 @@ export function programName(word: string): string {
 
 /** Whether a shell could make `wanted` of a word of the last kind: a variable or a pattern can become anything. */
 export function couldBecome(word: string, wanted: string): boolean {
-  const start = word.search(/[$*?[]|\{[^{}]*(?:,|\.\.)/);
-  if (start < 0) return word === wanted;
+  const starts = [word.search(/[$*?[]/), bracesIn(word)].filter((each) => each >= 0);
+  if (starts.length === 0) return word === wanted;
   const ending = /(?:[*?\]}]|\$\w+(?!\w))([^$*?\]}]*)$/.exec(word)?.[1] ?? "";
-  return wanted.startsWith(word.slice(0, start)) && wanted.endsWith(ending);
+  return wanted.startsWith(word.slice(0, Math.min(...starts))) && wanted.endsWith(ending);
+}
+
+/** Where the first braces begin that a shell expands: a comma or `..` is in them, or in braces in them. -1 without any. */
+function bracesIn(word: string): number {
+  let depth = 0;
+  let start = -1;
+  for (const { 0: part, index } of word.matchAll(/[{},]|\.\./g)) {
+    if (part === "{") {
+      if (depth === 0) start = index;
+      depth += 1;
+    } else if (part === "}") depth = Math.max(0, depth - 1);
+    else if (depth > 0) return start;
+  }
+  return -1;
 }
