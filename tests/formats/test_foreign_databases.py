@@ -84,6 +84,13 @@ def test_nothing_is_read_that_is_computed(path: Path, made: str, query: str) -> 
         list(rows_of(Source(path), f"{query} LIMIT 1"))
 
 
+def test_a_schema_that_is_no_text_is_an_error_of_its_database(path: Path) -> None:
+    damage = "UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT) WHERE name = 'part'"
+    change(path, f"PRAGMA writable_schema = ON; {damage}")
+    with pytest.raises(ImportFailedError, match="cannot be read as the database"):
+        list(rows_of(Source(path), "SELECT id FROM part"))
+
+
 @pytest.mark.parametrize("other", [f"VIEW other AS {NUMBERS}", "TABLE other (id INTEGER, data AS (id))"])
 def test_what_is_computed_and_not_asked_for_does_no_harm(path: Path, other: str) -> None:
     change(path, f"CREATE {other}")

@@ -239,6 +239,17 @@ def test_what_stays_in_the_files_while_another_reads_is_no_secret(sqlite_url: st
     reading.close()
 
 
+def test_a_purge_that_fails_has_not_erased(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_purger: purging.Purger) -> bool:
+        raise StorageFailedError("The disk is full.")
+
+    store.create(new_conversation("big"))
+    store.delete("big")
+    assert store.erase()
+    monkeypatch.setattr(purging.Purger, "_purge_words", fails)
+    assert not store.erase()
+
+
 def test_servers_purge_side_by_side(open_store: OpenStore, caplog: pytest.LogCaptureFixture) -> None:
     stores = [open_store(f"server {number}") for number in range(3)]
     for name in "abc":

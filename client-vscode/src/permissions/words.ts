@@ -63,14 +63,14 @@ function withSubstitutions(line: string, pattern = BACKTICKS_AND_QUOTES): string
   });
 }
 
-/** Commands of programs that add words of their input, or of what they find, to another command, at its end or for `{}`. */
-const RUN_WITH_INPUT = /(?<![^\s;|&()<>`/])(?:parallel|xargs|-(?:exec|ok)(?:dir)?)(?![^\s<>])[^;|&()`\n]*/g;
+/** Commands of programs that add words of their input to another command, at its end or for `{}`. `find` adds paths. */
+const RUN_WITH_INPUT = /(?<![^\s;|&()<>`/])(?:parallel|xargs)(?![^\s<>])[^;|&()`\n]*/g;
 
 function withInput(line: string): string {
   return line.replaceAll(RUN_WITH_INPUT, (command) => {
     const replaced = /\s-I\s*(\S+)/.exec(command)?.[1] ?? "{}";
-    // Braces that were quoted are underscores, and `-exec` is no option of a word before it.
-    const open = command.replace(/^-/, "").replaceAll(replaced, "$").replaceAll(/\{[^{},\s]*\}|__+/g, "$");
+    // Braces that were quoted are underscores.
+    const open = command.replaceAll(replaced, "$").replaceAll(/\{[^{},\s]*\}|__+/g, "$");
     // The words of the command end before a redirection and before the input of GNU Parallel.
     return `${open.replaceAll(/(?:\s\d+)?[<>]|\s:::/g, " $$$&")} $`;
   });

@@ -51,7 +51,7 @@ def rows_of(source: Source, query: str, *values: str) -> Iterator[sqlite3.Row]:
         raise ImportFailedError(
             f"A value in {path.name} is too long to be read: more than {_MAX_VALUE_BYTES:,} bytes."
         ) from error
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the sentence of an error may hold names of it
         source.check()
         raise ImportFailedError(
             f"{path.name} cannot be read as the database of the agent ({error}). Check its version."

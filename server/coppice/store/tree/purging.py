@@ -48,9 +48,9 @@ class Purger(BackgroundWork):
 
     @override
     def work(self) -> None:
-        self.is_erased = False
         try:
             for purge in (self._purge_rows, self._purge_words):
+                self.is_erased = False
                 while not self._stopped.is_set() and purge():
                     self._stopped.wait(_PAUSE)
                 self.is_erased = self._database.shrink(self._stopped.is_set)
