@@ -24,8 +24,7 @@ _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _GIVEN: Final = re.compile(r"\"\s?[=:]\s?\"(.{1,2000}?)\"(?=, \"|\. |\.?$)", re.DOTALL)
 """An answer in quotation marks, after its question in such marks."""
-_MARKS_EACH: Final = 4  # quotation marks of a question and its answer
-_MOST_MARKS: Final = 64  # of a result that is taken apart: 16 questions
+_PARTS_EACH: Final = 4  # of a text at its quotation marks, for a question and its answer
 _REASON: Final = re.compile(
     r"(?:the user (?:said|says):|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE
 )
@@ -72,10 +71,9 @@ def answers_in(output: str) -> str:
     """The user's words in the result of a call that asked them: what is in quotation marks after a question
     in such marks, where no others are there; the texts of JSON; or else the whole.
     """
-    marks = output.count('"')
-    given = list(_GIVEN.finditer(output)) if marks <= _MOST_MARKS else []
-    if given and marks == _MARKS_EACH * len(given):
-        return "\n".join(match[1] for match in given)
+    parts = output.split('"')
+    if len(parts) % _PARTS_EACH == 1 and all(each.strip() in ("=", ":") for each in parts[2::_PARTS_EACH]):
+        return "\n".join(parts[3::_PARTS_EACH]) or output
     return _texts_in(output)
 
 
