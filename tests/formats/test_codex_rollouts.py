@@ -1,6 +1,7 @@
 """Codex rollouts: what each record becomes."""
 
 import json
+from typing import Any
 
 import pytest
 from codex_samples import META, call, event, item, messages, output, read, row, words
@@ -176,6 +177,39 @@ def test_a_compaction_has_its_summary_and_what_was_kept() -> None:
     after = entries[entries.index(compaction) + 1]
     assert isinstance(after, CustomMessageEntry)
     assert after.content == INSTRUCTIONS
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ([], []),
+        ([item("reasoning", summary=[{"type": "summary_text", "text": "What is left?"}])], []),
+        ([words("assistant", "I look.")], ["I look."]),
+    ],
+    ids=["nothing", "reasoning", "text"],
+)
+def test_the_reply_that_is_the_summary_is_no_reply_to_the_user(
+    before: list[dict[str, Any]], said: list[str]
+) -> None:
+    _, entries = read(
+        words("user", "fix it"),
+        *before,
+        words("assistant", "All is done\nbut X."),
+        row("compacted", message="A summary:\nAll is done\nbut X.", replacement_history=[]),
+        words("assistant", "but X."),
+    )
+    assert [text_of(each.content) for each in messages(entries)] == ["fix it", *said, "but X."]
+    assert [each.parent_id for each in entries] == [None, *(each.id for each in entries[:-1])]
+
+
+@pytest.mark.parametrize("summary", ["", "All is done."])
+def test_a_reply_before_a_compaction_stays(summary: str) -> None:
+    _, entries = read(
+        words("user", "fix it"),
+        words("assistant", "done."),
+        row("compacted", message=summary, replacement_history=[]),
+    )
+    assert [type(each) for each in entries] == [MessageEntry, MessageEntry, CompactionEntry]
 
 
 def test_no_line_of_a_reply_is_the_user_s_in_what_a_compaction_keeps() -> None:

@@ -39,6 +39,7 @@ from coppice.tree.messages import (
     AssistantContent,
     AssistantMessage,
     TextContent,
+    ThinkingContent,
     ToolCall,
     ToolResultMessage,
     UserMessage,
@@ -147,6 +148,7 @@ class Steps:
             case "response_item":
                 yield from self._item(payload)
             case "compacted":
+                self._take_summary_back(payload.get("message"))
                 yield from self.finish()
                 yield from self._compacted(payload)
             case "turn_context":
@@ -255,6 +257,19 @@ class Steps:
         return CustomMessageEntry(
             **self.path.place(), custom_type=written.custom_type, content=written.text, display=False
         )
+
+    def _take_summary_back(self, summary: object) -> None:
+        """The reply to Codex's request for a summary, which it records like any other, is no report."""
+        reply = self._reply
+        if reply is None or self._held:
+            return
+        *earlier, last = reply.content
+        if not isinstance(last, TextContent) or not f"\n{summary}".endswith(f"\n{last.text}"):
+            return
+        if all(isinstance(block, ThinkingContent) for block in earlier):
+            self._reply, self.path.leaf_id = None, reply.place["parent_id"]
+        else:
+            reply.content = earlier
 
     def _compacted(self, payload: dict[str, Any]) -> Iterator[Entry]:
         """The compaction, and after it the context that it put anew before the model."""
