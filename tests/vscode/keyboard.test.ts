@@ -143,7 +143,7 @@ scene("the chat has the secondary side bar to itself, and lists leave it its who
   await window.run("View: Move Secondary Side Bar Views To Panel");
   const inPanel = window.page.locator(".part.panel").getByRole("tab", { name: "Coppice" });
   await inPanel.waitFor();
-  await window.reloadWithLayout();
+  await window.reloadOnceStored(/^views\.customizations .*"workbench\.view\.extension\.coppiceChat":1/);
   await waitForInput(await window.openCoppice());
   await inPanel.waitFor();
 });

@@ -1,18 +1,14 @@
 import { equal } from "node:assert/strict";
 import { scene } from "./harness/scene.ts";
-import { until } from "./harness/waiting.ts";
 
 const FIRST_RUN = { settings: { "coppice.server.path": "" }, withoutModel: true };
 
 scene("the first run leads from Install to a model to the input, in a sidebar that is open from the start", FIRST_RUN, async ({ editor, window, provider }) => {
   const { frame } = window.chat;
   const absent = frame.getByTestId("server-absent");
+  await window.openSidebars();
   // Then the chat is open before the extension runs.
-  await until("the chat is open after a reload", async () => {
-    await window.openSidebars();
-    await window.reloadWithLayout();
-    return absent.waitFor({ timeout: 10_000 }).then(() => true, () => false);
-  });
+  await window.reloadOnceStored(/^workbench\.auxiliaryBar\.hidden false$/);
   await absent.getByRole("button", { name: "Show Log" }).waitFor();
   equal(await window.notifications.count(), 0);
   await window.screenshot("first-run-absent");

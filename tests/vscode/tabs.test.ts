@@ -2,35 +2,8 @@
 import { equal } from "node:assert/strict";
 import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
-import type { Window } from "./harness/window.ts";
 
 const HELLO = { asks: "Hello from the sidebar.", answers: [{ text: "Hello to both." }] };
-
-/** Waits until VS Code has stored the tab with this title, and so which conversation it shows; in a browser it does so every few seconds. */
-async function waitForStoredTab({ page }: Window, title: string): Promise<void> {
-  await until("the tab is stored", () => page.evaluate(async (wanted) => {
-    const values = async (name: string): Promise<unknown[]> => {
-      const opened = await new Promise<IDBDatabase>((resolve, reject) => {
-        const request = indexedDB.open(name);
-        request.onsuccess = () => { resolve(request.result); };
-        request.onerror = () => { reject(new Error(name)); };
-      });
-      try {
-        const all = [...opened.objectStoreNames].map((store) => new Promise<unknown[]>((resolve) => {
-          const request = opened.transaction(store).objectStore(store).getAll();
-          request.onsuccess = () => { resolve(request.result as unknown[]); };
-          request.onerror = () => { resolve([]); };
-        }));
-        return (await Promise.all(all)).flat();
-      } finally {
-        opened.close();
-      }
-    };
-    const databases = await indexedDB.databases();
-    const stored = (await Promise.all(databases.map(({ name }) => values(name ?? "")))).flat();
-    return stored.some((value) => typeof value === "string" && value.includes("coppice.chatTab") && value.includes(wanted));
-  }, title));
-}
 
 scene("a chat is opened in the editor, an answer streams in both, and the tab is back after a reload", {}, async ({ window, provider }) => {
   const sidebar = await window.openCoppice();
@@ -66,8 +39,8 @@ scene("a chat is opened in the editor, an answer streams in both, and the tab is
   await tab.input.fill("A draft of the tab");
   await window.editorTab("Another subject.").waitFor();
 
-  await waitForStoredTab(window, "Another subject.");
-  await window.reloadWithLayout();
+  // The tab with what it shows, and what the extension keeps.
+  await window.reloadOnceStored(/coppice\.chatTab.*Another subject\./s, /A draft of the tab/, /A draft of both/);
   await tab.replies.filter({ hasText: "of the tab alone" }).waitFor();
   equal(await tab.asked.count(), 1);
   await until("the tab has its draft", async () => (await tab.input.inputValue()) === "A draft of the tab");

@@ -45,9 +45,12 @@ export class Window {
     await this.ready();
   }
 
-  /** Reloads once VS Code has stored what is open, where, and what extensions keep: in a browser every five seconds. */
-  async reloadWithLayout(): Promise<void> {
-    await this.page.waitForTimeout(7_000);
+  /** Reloads once VS Code has stored items that match, each as its key, a space and its value: in a browser it stores the layout every five seconds. */
+  async reloadOnceStored(...items: RegExp[]): Promise<void> {
+    await until(`${items.join(", ")} are stored`, async () => {
+      const stored = await this.page.evaluate(storedItems);
+      return items.every((item) => stored.some((each) => item.test(each)));
+    });
     await this.reload();
   }
 
@@ -281,8 +284,7 @@ export class Window {
       if ((await this.#box.inputValue()) !== path) await this.#box.fill(path);
       await this.page.waitForTimeout(1000);
       if ((await this.#box.inputValue()) === path) await this.#box.press("Enter");
-      await this.page.waitForTimeout(500);
-      return !(await this.#box.isVisible());
+      return this.#box.waitFor({ state: "hidden", timeout: 500 }).then(() => true, () => false);
     });
   }
 
@@ -321,4 +323,23 @@ export class Window {
   async close(): Promise<void> {
     await this.#context.close();
   }
+}
+
+/** What the page has stored in its databases: each item's key, a space and its value. Runs in the page. */
+async function storedItems(): Promise<string[]> {
+  const done = <T>(request: IDBRequest<T>): Promise<T> => new Promise((resolve, reject) => {
+    request.onsuccess = () => { resolve(request.result); };
+    request.onerror = () => { reject(new Error(String(request.error))); };
+  });
+  const items: string[] = [];
+  for (const { name } of await indexedDB.databases()) {
+    const database = await done(indexedDB.open(name ?? ""));
+    for (const each of database.objectStoreNames) {
+      const store = database.transaction(each).objectStore(each);
+      const [keys, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
+      items.push(...keys.map((key, at) => `${String(key)} ${String(values[at])}`));
+    }
+    database.close();
+  }
+  return items;
 }
