@@ -16,6 +16,7 @@ const SETTINGS = {
   "core.excludesFile": devNull,
   "core.autocrlf": "false",
   "core.splitIndex": "false",
+  "core.ignoreCase": "false",
   "core.logAllRefUpdates": "false",
   "gc.auto": "0",
 };

@@ -1,5 +1,6 @@
 /** What is to be written so that a folder goes over from one recorded state to another. */
 import { IgnoreRules, isExcluded, type PlacedRules } from "../ignoring/rules";
+import { folded } from "./case";
 import { isLeftOut, type SnapshotStore, type StoredFile } from "./store";
 
 const REGULAR = new Set(["100644", "100755"]);
@@ -43,8 +44,10 @@ export async function planned(store: SnapshotStore, legs: readonly Leg[], now: s
   }
   const target = legs.at(-1)?.to;
   if (target === undefined || steps.length === 0) return [];
+  const wanted = await store.files(target);
+  keepTwins(wanted, files, steps);
   await countLines(store, target, now, steps);
-  return (await withoutExcluded(store, target, steps)).sort((one, other) => Number(other.fate === "deleted") - Number(one.fate === "deleted") || (one.path < other.path ? -1 : 1));
+  return (await withoutExcluded(store, target, wanted, steps)).sort((one, other) => Number(other.fate === "deleted") - Number(one.fate === "deleted") || (one.path < other.path ? -1 : 1));
 }
 
 async function fateOf(store: SnapshotStore, there: StoredFile | undefined, changes: readonly { from: StoredFile | undefined; to: StoredFile | undefined }[]): Promise<Pick<Step, "fate" | "content"> | undefined> {
@@ -76,11 +79,18 @@ async function merge(store: SnapshotStore, from: StoredFile | undefined, to: Sto
   return merged && { mode: from.mode === to.mode ? version.mode : to.mode, merged };
 }
 
+/** A file stays that may be one of the state to come, whose name it has in another case. */
+function keepTwins(wanted: ReadonlyMap<string, StoredFile>, now: ReadonlyMap<string, StoredFile>, steps: readonly Step[]): void {
+  const written = new Set(steps.filter(({ content }) => content !== undefined).map(({ path }) => path));
+  const missing = new Set([...wanted.keys()].filter((path) => !now.has(path) && !written.has(path)).map(folded));
+  for (const step of steps) if (step.fate === "deleted" && missing.has(folded(step.path))) step.fate = "conflict";
+}
+
 /** A file that a state does not have may have been there, ignored: it stays. */
-async function withoutExcluded(store: SnapshotStore, target: string, steps: Step[]): Promise<Step[]> {
+async function withoutExcluded(store: SnapshotStore, target: string, wanted: ReadonlyMap<string, StoredFile>, steps: Step[]): Promise<Step[]> {
   if (!steps.some(({ fate }) => fate === "deleted")) return steps;
   const rules: PlacedRules[] = [];
-  for (const [path, file] of await store.files(target)) {
+  for (const [path, file] of wanted) {
     if (/(?:^|\/)\.gitignore$/.test(path) && REGULAR.has(file.mode)) rules.push({ folder: path.replace(/\/?\.gitignore$/, ""), rules: IgnoreRules.of((await store.content(file)).toString()) });
   }
   rules.sort((one, other) => one.folder.length - other.folder.length);

@@ -3,6 +3,7 @@ import { lstat, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 
 import { isPartOfRepository, isSecret } from "../agent/sensitive";
+import { folded, ignoresCase, WrittenNames } from "./case";
 import { excludesAbove } from "./excludes";
 import { GitError, HiddenGit, namesOf } from "./git";
 
@@ -224,14 +225,24 @@ export class SnapshotStore {
 
   /** Files that differ from the last snapshot, and those that it has and the next one must not. */
   async #changed(): Promise<{ there: string[]; gone: string[]; large: string[] }> {
-    const [changed, ignored] = await Promise.all([this.#names("-t", "--others", "--modified", "--deleted"), this.#names("--cached", "--ignored")]);
+    const ignoreCase = await ignoresCase(this.folder);
+    const [changed, ignored, rewritten] = await Promise.all([
+      this.#names(["-t", "--others", "--modified", "--deleted"], ignoreCase),
+      this.#names(["--cached", "--ignored"], ignoreCase),
+      ignoreCase ? this.#rewritten() : [],
+    ]);
     // Each line begins with a letter and a space; one of a deleted file comes with `R`, and again with `C`.
     const gone = new Set([...ignored, ...changed.filter((line) => line.startsWith("R")).map((line) => line.slice(2))]);
+    const names = new Set(changed.map((line) => line.slice(2)));
+    for (const { from, to } of rewritten) {
+      if (!gone.has(from)) names.add(to);
+      gone.add(from);
+    }
     const there: string[] = [];
     const large: string[] = [];
     const within: Folders = new Map();
     let bytes = 0;
-    for (const path of new Set(changed.map((line) => line.slice(2)))) {
+    for (const path of names) {
       if (gone.has(path)) continue;
       const size = await this.#sizeOf(path, within);
       if (size === undefined) gone.add(path);
@@ -242,12 +253,27 @@ export class SnapshotStore {
     return { there, gone: [...gone], large };
   }
 
+  /** Files whose names the folder writes in another case than the last snapshot: without this they would have two. */
+  async #rewritten(): Promise<{ from: string; to: string }[]> {
+    const lines = await this.#names(["-t", "--cached", "--others"], false);
+    const recorded = new Map(lines.filter((line) => !line.startsWith("?")).map((line) => [folded(line.slice(2)), line.slice(2)]));
+    const written = new WrittenNames(this.folder);
+    const rewritten: { from: string; to: string }[] = [];
+    for (const to of lines.filter((line) => line.startsWith("?")).map((line) => line.slice(2))) {
+      const from = recorded.get(folded(to));
+      if (from !== undefined && (await written.of(from)) === to) rewritten.push({ from, to });
+    }
+    return rewritten;
+  }
+
   get #excludes(): string {
     return join(this.#git.repository, "excludes");
   }
 
-  async #names(...which: string[]): Promise<string[]> {
-    return namesOf(await this.#git.run(["ls-files", "-z", `--exclude-from=${this.#excludes}`, "--exclude-per-directory=.gitignore", ...which]));
+  /** `ignoreCase`: for patterns, and of files that no snapshot has for those that one has in another case. */
+  async #names(which: readonly string[], ignoreCase: boolean): Promise<string[]> {
+    const more = { "core.ignoreCase": String(ignoreCase) };
+    return namesOf(await this.#git.run(["ls-files", "-z", `--exclude-from=${this.#excludes}`, "--exclude-per-directory=.gitignore", ...which], "", { more }));
   }
 
   /** Bytes of a file or link that is recorded; undefined for everything else. A checkout within has a `/` at its end. */

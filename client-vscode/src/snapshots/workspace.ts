@@ -2,6 +2,7 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { sensitivityOf } from "../agent/sensitive";
+import { folded, ignoresCase } from "./case";
 import { type Leg, planned, type Step } from "./plan";
 import { type Change, digest, isLeftOut, LIMITS, SnapshotStore, type StoredFile } from "./store";
 import { isBlocked, takeStep } from "./write";
@@ -182,13 +183,18 @@ export class WorkspaceSnapshots {
   }
 
   async #placed(folder: string, steps: readonly Step[]): Promise<PlacedStep[]> {
-    const deleted = new Set(steps.filter(({ fate }) => fate === "deleted").map(({ path }) => path));
+    const isUnsaved = (path: string): boolean => this.host.isUnsaved(join(folder, path));
+    const deleted = new Set(steps.filter(({ fate, path }) => fate === "deleted" && !isUnsaved(path)).map(({ path }) => path));
+    const hasOneCase = await ignoresCase(folder);
+    const written = new Set<string>();
     const placed: PlacedStep[] = [];
     for (const step of steps) {
       const { path } = step;
       const shown = this.#shown(folder, path);
       const isControl = (await sensitivityOf({ path: join(folder, path), folder, relative: path, shown, prefix: "" }, true)) === "control";
-      const stays = this.host.isUnsaved(join(folder, path)) || (await isBlocked(folder, step, deleted));
+      const isTwin = hasOneCase && step.content !== undefined && written.has(folded(path));
+      const stays = isTwin || isUnsaved(path) || (await isBlocked(folder, step, deleted));
+      if (!stays && step.content !== undefined) written.add(folded(path));
       placed.push({ ...step, folder, shown, isControl, ...stays ? { fate: "conflict", content: undefined } : {} });
     }
     return placed;

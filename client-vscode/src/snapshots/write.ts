@@ -3,6 +3,7 @@ import type { Stats } from "node:fs";
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
+import { WrittenNames } from "./case";
 import type { Step } from "./plan";
 import type { StoredFile } from "./store";
 
@@ -15,16 +16,18 @@ const EXECUTABLE = "100755";
  */
 export async function isBlocked(folder: string, { path, there }: Step, deleted: ReadonlySet<string> = new Set()): Promise<boolean> {
   const parts = path.split("/");
+  const written = new WrittenNames(folder);
   for (let at = 1; at < parts.length; at += 1) {
-    const above = parts.slice(0, at);
-    const state = await stateOf(join(folder, ...above));
+    const above = parts.slice(0, at).join("/");
+    const state = await stateOf(join(folder, above));
     if (state === undefined) return false;
-    if (!state.isDirectory()) return !deleted.has(above.join("/"));
-    if ((await stateOf(join(folder, ...above, ".git"))) !== undefined) return true;
+    if (!state.isDirectory()) return !deleted.has(await written.of(above));
+    if ((await stateOf(join(folder, above, ".git"))) !== undefined) return true;
   }
   const state = await stateOf(join(folder, path));
   if (state === undefined) return false;
-  return state.isDirectory() ? !(await isEmptied(folder, path, deleted)) : there === undefined;
+  if (state.isDirectory()) return !(await isEmptied(folder, await written.of(path), deleted));
+  return there === undefined && !deleted.has(await written.of(path));
 }
 
 /** Whether nothing is left of a folder without what other steps take away. */

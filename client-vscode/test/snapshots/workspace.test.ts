@@ -1,83 +1,12 @@
 /** The files of a workspace, brought from one recorded state to another. */
 import assert from "node:assert/strict";
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { leftFiles } from "../../src/chat/left-files";
-import { LIMITS } from "../../src/snapshots/store";
-import { type PlacedStep, WorkspaceSnapshots } from "../../src/snapshots/workspace";
-
-/** Milliseconds that a command of Git and a whole snapshot may take, however busy the machine is. */
-const PATIENCE = 60_000;
-
-class Workspace {
-  readonly warnings: string[] = [];
-  readonly unsaved = new Set<string>();
-  isTrusted = true;
-  readonly snapshots: WorkspaceSnapshots;
-
-  private constructor(readonly root: string, readonly folders: string[]) {
-    const isUnsaved = (path: string): boolean => this.unsaved.has(path);
-    const warn = (message: string): void => { this.warnings.push(message); };
-    const isTrusted = (): boolean => this.isTrusted;
-    this.snapshots = new WorkspaceSnapshots(join(root, "storage"), { folders, get isTrusted() { return isTrusted(); }, isUnsaved, warn }, { ...LIMITS, time: PATIENCE }, PATIENCE);
-  }
-
-  static async with(files: Record<string, string>, folders = ["shop"]): Promise<Workspace> {
-    const root = await realpath(await mkdtemp(join(tmpdir(), "coppice-workspace-")));
-    const workspace = new Workspace(root, folders.map((name) => join(root, name)));
-    for (const folder of workspace.folders) await mkdir(folder);
-    await workspace.write(files);
-    return workspace;
-  }
-
-  async write(files: Record<string, string | null>): Promise<void> {
-    for (const [name, text] of Object.entries(files)) {
-      const path = this.path(name);
-      if (text === null) {
-        await rm(path);
-      } else {
-        await mkdir(dirname(path), { recursive: true });
-        await writeFile(path, text);
-      }
-    }
-  }
-
-  path(name: string): string {
-    return join(this.root, this.folders.length > 1 ? "" : "shop", name);
-  }
-
-  async take(): Promise<string> {
-    const state = await this.snapshots.take("c");
-    assert.ok(state !== undefined, this.warnings.join());
-    return state;
-  }
-
-  /** Goes over from one state to another, and gives what became of each file. */
-  async go(base: string, target: string): Promise<Record<string, string>> {
-    const plan = await this.snapshots.plan("c", base, target);
-    await this.snapshots.write("c", plan.steps);
-    return Object.fromEntries(plan.steps.map(({ path, fate }) => [path, fate]));
-  }
-
-  /** Every file with its text. */
-  async files(): Promise<Record<string, string>> {
-    const files: Record<string, string> = {};
-    for (const folder of this.folders) {
-      for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-        const path = join(entry.parentPath, entry.name);
-        if (entry.isFile()) files[path.slice(this.path("").length).replace(/^\//, "")] = await readFile(path, "utf8");
-      }
-    }
-    return files;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.root, { recursive: true, force: true });
-  }
-}
+import type { PlacedStep } from "../../src/snapshots/workspace";
+import { Workspace } from "./recorded";
 
 const LINES = Array.from({ length: 30 }, (_, at) => `line ${at}\n`).join("");
 
