@@ -31,3 +31,17 @@ def test_a_new_file_in_the_index_is_not_restored_away_and_leaves_nothing_where_i
     change = tool("Bash", {"command": "echo x > a.txt && git add a.txt"}, "")
     state = LedgerBuilder(root="/project").add_messages([*change, *back]).ledger.state
     assert state.uncommitted == []
+
+
+def test_a_file_that_only_a_dropped_commit_had_is_not_stated_as_deleted() -> None:
+    made = "[main {}] {}\n 1 file changed, 1 insertion(+)\n create mode 100644 new dir/a.txt\n"
+    write = tool("Write", {"file_path": "/project/new dir/a.txt", "content": "x\n"}, "File created")
+    seen = [*write, *tool("Bash", {"command": "git status"}, "nothing to commit, working tree clean\n")]
+    amend = tool("Bash", {"command": "git commit --amend -m Two"}, made.format("2222222", "Two"))
+    commit = tool("Bash", {"command": "git add -A && git commit -m One"}, made.format("1111111", "One"))
+    change = tool("Bash", {"command": "echo y >> 'new dir/a.txt'"})
+    reset = tool("Bash", {"command": "git reset --soft HEAD~1"})
+    remove = tool("Bash", {"command": "git rm -qf 'new dir/a.txt'"})
+    for session in ([*seen, *amend, *remove, *reset], [*write, *commit, *change, *reset, *remove]):
+        state = LedgerBuilder(root="/project").add_messages(session).ledger.state
+        assert state.uncommitted == []

@@ -1,6 +1,7 @@
 """Commits and the branch, from git's commands and what they printed."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from coppice.compaction.actions.action import Action, Run
@@ -9,6 +10,7 @@ from coppice.compaction.facts.git_output import (
     COMMITTED,
     PUSHED,
     branch_in,
+    created_by,
     has_option,
     logged,
     message_of,
@@ -95,7 +97,7 @@ class Git:
         if is_here and command.runs("git", "commit"):
             everything = has_option(command, "a", "--all")
             specs = self._files.specs(command) if "--" in command.arguments else []
-            taken = self._tree.commit(specs, everything=everything)
+            taken = [*self._created(action), *self._tree.commit(specs, everything=everything)]
         before = commits.pop() if amends and commits else Commit(subject=subject)
         commit = Commit(
             entry_id=action.entry,
@@ -110,6 +112,12 @@ class Git:
         self._taken[commit.subject] = _merged([*self._taken.pop(before.subject, []), *taken])
         commits.append(commit)
         del commits[:-_MOST_COMMITS]
+
+    def _created(self, action: Action) -> Iterator[ChangedFile]:
+        """The files that a commit created, of those whose changes were seen."""
+        for path in filter(None, map(self._workspace.path, created_by(action.output))):
+            if self._tree.followed(path):
+                yield ChangedFile(entry_id=action.entry, path=path, kind="created")
 
     def _push(self, run: Run, action: Action) -> None:
         pushed = run.succeeded or (run.succeeded is None and PUSHED.search(action.output))

@@ -38,6 +38,7 @@ _LONG_STATUS: Final = re.compile(
 )
 _SECTIONS: Final = ("Changes to be committed:", "Changes not staged", "Untracked files:", "Unmerged paths:")
 _SHORT_STATUS: Final = re.compile(r"^(?P<code>[ MADRCUT?]{2}) (?P<path>\S.{0,1000})$", re.MULTILINE)
+_CREATED: Final = " create mode "
 _TRAILER: Final = re.compile(r"[A-Z][\w-]{1,60}: \S")
 _KINDS: Final[dict[str, ChangeKind]] = {
     "new file": "created", "?": "created", "A": "created", "deleted": "deleted", "D": "deleted",
@@ -62,6 +63,13 @@ def logged(output: str, *, one_line_each: bool) -> list[tuple[str, str]]:
     """Hash and subject of each commit of a log, the newest first."""
     matches = (_ONE_LINE if one_line_each else _LOGGED).finditer(output)
     return [(match["hash"], match["subject"].strip()) for match in matches]
+
+
+def created_by(output: str) -> Iterator[str]:
+    """The files that a commit says it created."""
+    for line in output.splitlines():
+        if line.startswith(_CREATED):
+            yield line.removeprefix(_CREATED).partition(" ")[2].strip('"')
 
 
 def status_of(action: Action) -> Iterator[tuple[str, ChangeKind, bool]]:

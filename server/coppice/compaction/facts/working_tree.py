@@ -149,6 +149,10 @@ class WorkingTree:
             self._take(file.path)
         return files
 
+    def followed(self, path: str) -> bool:
+        """Whether a change of the file was seen."""
+        return path in self._versions
+
     def bring_back(self, file: ChangedFile, *, staged: bool) -> None:
         """A file of a commit that was taken back has its change again."""
         now = self._files.get(file.path)
@@ -158,6 +162,8 @@ class WorkingTree:
             if now is not None and now.kind == "deleted":
                 self._forget(file.path)
                 return
+            if now is not None:
+                self._files[file.path] = now.model_copy(update={"kind": "created"})
         if now is None:
             self._clock += 1
             self._versions[file.path] = self._clock
