@@ -43,7 +43,7 @@ def environment_layer(environ: Mapping[str, str] | None = None) -> Layer:
     """`COPPICE_STORAGE_URL` and `COPPICE_STORAGE_DIRECTORY`."""
     environ = os.environ if environ is None else environ
     names = {"url": "COPPICE_STORAGE_URL", "directory": "COPPICE_STORAGE_DIRECTORY"}
-    storage = {key: environ[name] for key, name in names.items() if environ.get(name)}
+    storage = {key: value for key, name in names.items() if (value := environ.get(name))}
     return Layer("the environment", {"storage": storage} if storage else {})
 
 

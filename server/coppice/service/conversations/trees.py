@@ -123,7 +123,8 @@ class Trees:
         return await run_read(read)
 
     def _append(self, params: AppendParams) -> tuple[AppendResult, list[Change]]:
-        records = _records(params.entries)
+        at = now()
+        records = _records(params.entries, at)
         store = self._context.stores.of_conversation(params.conversation_id)
         sent = params.model_fields_set
         _refuse_unknown_kept(store, params.conversation_id, records)
@@ -132,7 +133,7 @@ class Trees:
             records,
             parent_id=params.parent_id if "parent_id" in sent else LEAF,
             expected_leaf_id=params.expected_leaf_id if "expected_leaf_id" in sent else LEAF,
-            modified_at=now(),
+            modified_at=at,
         )
         usage = usage_state(self._context.path_after(store, done))
         result = AppendResult(entry_ids=done.entry_ids, leaf_id=done.leaf_id, usage=usage)
@@ -200,8 +201,7 @@ def _depth_on_path(store: Store, end: PathEnd, entry_id: str) -> int:
     return depth
 
 
-def _records(entries: Sequence[NewEntry]) -> list[NewRecord]:
-    at = now()
+def _records(entries: Sequence[NewEntry], at: str) -> list[NewRecord]:
     records = []
     for each in entries:
         entry = each.completed(new_entry_id(), at)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -73,7 +74,7 @@ class SettingsSource:
         if request and len(self.ignored) < _MOST_IGNORED:
             current = self.explained(workspace_uri)[1]
             self.ignored |= dict.fromkeys(problem for problem in problems if problem not in current)
-        return self._with_choice(settings, choice) if choice else settings
+        return settings if choice in (None, ModelChoice()) else self._with_choice(settings, choice)
 
     def explained(
         self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None
@@ -81,10 +82,9 @@ class SettingsSource:
         """The settings, and a sentence for each value that was ignored."""
         user, problems = self._content(self.user_file, self.user_file, read_user_file)
         layers: list[Layer] = [user_layer(user), environment_layer()]
-        path = path_of_uri(workspace_uri) if workspace_uri else None
-        if path is not None:
-            folder = Path(path)
-            checkout, more = self._content(folder / WORKSPACE_FILE, folder, read_workspace_file)
+        place = _checkout_at(workspace_uri) if workspace_uri else None
+        if place is not None:
+            checkout, more = self._content(*place, read_workspace_file)
             problems = [*problems, *more]
             layers.append(workspace_layer(checkout))
         layers += [self.client_layer(self.editor), request_layer(request or {})]
@@ -125,6 +125,13 @@ class SettingsSource:
             model.model_fields_set, **{**dict(model), "context_window": reported}
         )
         return settings.model_copy(update={"model": with_window})
+
+
+@lru_cache(MOST_REMEMBERED)
+def _checkout_at(workspace_uri: str) -> tuple[Path, Path] | None:
+    """The settings file of a workspace, and its folder; None where the URI names none."""
+    path = path_of_uri(workspace_uri)
+    return None if path is None else (Path(path) / WORKSPACE_FILE, Path(path))
 
 
 def _remember(cache: dict[Key, Value], key: Key, value: Value) -> Value:

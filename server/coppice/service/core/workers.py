@@ -138,15 +138,15 @@ def release_writers(store: str) -> None:
 
 def _started(threads: Threads, work: Callable[[], T]) -> asyncio.Future[T]:
     """Raises MemoryError where the work can be given to nobody; it is not done then."""
-    context, withdrawn = contextvars.copy_context(), threading.Event()
+    context, is_withdrawn = contextvars.copy_context(), False
 
     def run() -> T:
-        if withdrawn.is_set():
+        if is_withdrawn:
             raise MemoryError
         return context.run(work)
 
     try:
         return asyncio.get_running_loop().run_in_executor(threads, run)
     except (RuntimeError, MemoryError):
-        withdrawn.set()
+        is_withdrawn = True
         raise MemoryError from None

@@ -163,7 +163,7 @@ class Database(ABC):
         """To be called first in each transaction that writes; the schema stays as it is until its end."""
         if self._version is None:
             return
-        version = connection.execute(_VERSION).scalar()
+        version = self._schema_version(connection)
         if version != self._version:
             raise StorageFailedError(
                 f"Another Coppice changed the conversation store while it was open (schema {version}, not "
@@ -172,6 +172,9 @@ class Database(ABC):
                 known=self._version,
             )
 
+    def _schema_version(self, connection: Connection) -> int | None:
+        """As the transaction sees it. Migrations change the row, which is locked."""
+        return connection.execute(_VERSION).scalar()
+
 
 _VERSION: Final = select(VERSION_TABLE.c.version).with_for_update(read=True)
-"""Migrations change this row; SQLite, where a writer is alone, has no `FOR SHARE`."""

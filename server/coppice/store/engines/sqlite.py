@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import ColumnElement, Connection, create_engine, inspect, literal_column
 from sqlalchemy.exc import OperationalError
@@ -156,13 +156,13 @@ class SqliteDatabase(Database):
 
         Its turn ends when it has the lock, so that the next is awake and asks when the lock is free again.
         """
-        if _has_begun(connection):
+        if self._has_begun(connection):
             return
         seconds_left = self._watching(connection, began)
         with self._queue.turn(seconds_left) as is_alone:
             longest = _LONGEST_PAUSE_ALONE if is_alone else _LONGEST_PAUSE
             pause = _FIRST_PAUSE
-            while not _has_begun(connection):
+            while not self._has_begun(connection):
                 if seconds_left() <= 0:
                     raise StorageFailedError(LOCKED)
                 time.sleep(pause * _RANDOM.uniform(0.2, 1))
@@ -176,15 +176,46 @@ class SqliteDatabase(Database):
 
     def _watching(self, connection: Connection, began: float) -> Callable[[], float]:
         """`_seconds_left`, which looks whether others have written since the last call."""
-        seen = _data_version(connection)
+        seen = self._current_data_version(connection)
 
         def seconds_left() -> float:
             nonlocal seen
-            if (version := _data_version(connection)) != seen:
+            if (version := self._current_data_version(connection)) != seen:
                 seen, self._moved_on = version, time.monotonic()
             return self._seconds_left(began)
 
         return seconds_left
+
+    def _has_begun(self, connection: Connection) -> bool:
+        """Begins to write; false where another one does.
+
+        SQLite's own waiting tries ten times a second in the end, so that of many waiting processes some never
+        meet the moment in which the lock is free.
+        """
+        return self._at_once(connection, "BEGIN IMMEDIATE") is not None
+
+    def _current_data_version(self, connection: Connection) -> int | None:
+        """A number that changes when others write; None where their lock keeps readers out."""
+        rows = self._at_once(connection, "PRAGMA data_version")
+        return rows[0][0] if rows else None
+
+    def _at_once(self, connection: Connection, statement: str) -> list[Any] | None:
+        """The rows of a statement; None where it would have to wait for a lock."""
+        _wait_for_locks(connection, 0)
+        try:
+            return _driver(connection).execute(statement).fetchall()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error):
+                raise
+            return None
+        finally:
+            _wait_for_locks(connection, self._busy_seconds)
+
+    @override
+    def _schema_version(self, connection: Connection) -> int | None:
+        # A writer is alone. SQLAlchemy would take as long as for the entry.
+        row = _driver(connection).execute("SELECT version FROM coppice_schema").fetchone()
+        return None if row is None else row[0]
 
     @override
     def _write(self, work: Work[T]) -> T:
@@ -232,9 +263,8 @@ class SqliteDatabase(Database):
         """Gives some free pages back; false when there are none, or the file was made without that."""
         with translated(), self._engine.connect() as connection:
             before = _free_pages(connection)
-            driver: Any = connection.connection.driver_connection
             # A row for each page: `execute` would stop after the first.
-            driver.executescript(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
+            _driver(connection).executescript(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
             return _free_pages(connection) < before
 
     def _checkpoint(self, seconds: float) -> bool:
@@ -340,42 +370,16 @@ _RANDOM: Final = random.Random()  # noqa: S311 - spreads out tries
 
 
 def _begin_reading(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN")
+    _driver(connection).execute("BEGIN")
 
 
-def _has_begun(connection: Connection) -> bool:
-    """Begins to write; false where another one does.
-
-    SQLite's own waiting tries ten times a second in the end, so that of many waiting processes some never
-    meet the moment in which the lock is free.
-    """
-    return _at_once(connection, "BEGIN IMMEDIATE") is not None
-
-
-def _data_version(connection: Connection) -> int | None:
-    """A number that changes when others write; None where their lock keeps readers out."""
-    rows = _at_once(connection, "PRAGMA data_version")
-    return rows[0][0] if rows else None
-
-
-def _at_once(connection: Connection, statement: str) -> list[Any] | None:
-    """The rows of a statement; None where it would have to wait for a lock."""
+def _driver(connection: Connection) -> sqlite3.Connection:
     driver: Any = connection.connection.driver_connection
-    patience = driver.execute("PRAGMA busy_timeout").fetchone()[0]
-    driver.execute("PRAGMA busy_timeout = 0")
-    try:
-        rows: list[Any] = driver.execute(statement).fetchall()
-    except sqlite3.OperationalError as error:
-        if not is_busy(error):
-            raise
-        return None
-    finally:
-        driver.execute(f"PRAGMA busy_timeout = {patience}")
-    return rows
+    return cast("sqlite3.Connection", driver)
 
 
 def _wait_for_locks(connection: Connection, seconds: float) -> None:
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+    _driver(connection).execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
 
 
 def _free_pages(connection: Connection) -> int:

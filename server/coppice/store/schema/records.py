@@ -1,5 +1,7 @@
 """The records that the store accepts and returns."""
 
+import base64
+import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -46,7 +48,7 @@ class NewConversation:
 class ConversationRecord:
     """`name` is the newest of the name it was created with and its `session_info` entries.
 
-    `cursor` continues a listing after this conversation.
+    `key` is its row's.
     """
 
     id: str
@@ -59,8 +61,13 @@ class ConversationRecord:
     first_message: str | None = None
     parent_conversation_id: str | None = None
     source: dict[str, Any] | None = None
-    cursor: str = ""
+    key: int = 0
     choice: ModelChoice = ModelChoice()
+
+    @property
+    def cursor(self) -> str:
+        """Continues a listing after this conversation."""
+        return base64.urlsafe_b64encode(json.dumps([self.modified_at, self.key]).encode()).decode()
 
     @property
     def model(self) -> str | None:

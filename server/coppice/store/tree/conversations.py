@@ -111,13 +111,9 @@ def record_of(row: Any, leaf_id: str | None) -> ConversationRecord:
         first_message=row.first_message,
         parent_conversation_id=row.parent_conversation_id,
         source=None if row.source is None else json.loads(row.source),
-        cursor=_cursor_after(row),
+        key=row.key,
         choice=ModelChoice(row.model, row.thinking_level),
     )
-
-
-def _cursor_after(row: Any) -> str:
-    return base64.urlsafe_b64encode(json.dumps([row.modified_at, row.key]).encode()).decode()
 
 
 def _parse_cursor(cursor: str) -> tuple[str, int]:

@@ -110,9 +110,10 @@ class EntryWriter:
             since_usage=since,
             saved=_saved_at(entry, saved, parent),
         )
-        self._entries.append(self._row(record, body, parent, end))
+        preview = showable(preview_of(entry))
+        self._entries.append(self._row(record, body, preview, parent, end))
         self.kinds.add("entries")
-        self._note(record, parent, end, lenient=lenient)
+        self._note(record, preview, parent, end, lenient=lenient)
         self._placed[entry.id] = end
         return end
 
@@ -128,7 +129,9 @@ class EntryWriter:
         self._labels_and_pins.flush()
         self._entries, self._compactions, self._cuts = [], [], []
 
-    def _row(self, record: NewRecord, body: str, parent: PathEnd | None, end: PathEnd) -> dict[str, Any]:
+    def _row(
+        self, record: NewRecord, body: str, preview: str, parent: PathEnd | None, end: PathEnd
+    ) -> dict[str, Any]:
         entry = record.entry
         return {
             "key": end.key,
@@ -150,15 +153,17 @@ class EntryWriter:
             "since_usage_estimate": end.since_usage.estimate,
             "saved_tokenizer": end.saved.tokenizer,
             "saved_estimate": end.saved.estimate,
-            "preview": showable(preview_of(entry)),
+            "preview": preview,
             "body": body,
         }
 
-    def _note(self, record: NewRecord, parent: PathEnd | None, end: PathEnd, *, lenient: bool) -> None:
+    def _note(
+        self, record: NewRecord, preview: str, parent: PathEnd | None, end: PathEnd, *, lenient: bool
+    ) -> None:
         """Records the changes of an entry to rows outside the tree."""
         match record.entry:
             case MessageEntry(message=UserMessage()) if self.first_message is None:
-                self.first_message = showable(preview_of(record.entry))
+                self.first_message = preview
             case CompactionEntry():
                 self._note_compaction(record, record.entry.first_kept_entry_id, parent, end)
             case LabelEntry(target_id=target_id, label=label):
