@@ -18,6 +18,9 @@ from coppice.service.core.progress import NoProgress, Progress
 from coppice.service.hooks.plugins import Plugins
 from coppice.service.methods import Dispatcher
 from coppice.service.service import Service
+from coppice.tokens.counting import encoding
+
+encoding()  # what a test counts does not depend on when it is loaded
 
 
 @dataclass

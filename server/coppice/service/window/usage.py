@@ -3,22 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from coppice.compaction.span.sizes import fitted_sizes
 from coppice.protocol.tools import Skill, Tool
 from coppice.protocol.usage import OverheadPart, Spent, SpentByModel, SpentState, TokenSource, UsageState
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.settings import Settings
-from coppice.tokens.counting import count_tokens, estimate_tokens, load_ahead, uses_tokenizer
+from coppice.tokens.counting import count_tokens, estimate_tokens, load_soon, uses_tokenizer
 from coppice.tokens.measuring import compact_json, size_of_message
 from coppice.tokens.size import Size
 from coppice.tree.entries import BranchSummaryEntry, CompactionEntry, Entry, MessageEntry
 from coppice.tree.messages import AssistantMessage, UserMessage
 from coppice.tree.view import pinned_message
 
-_QUIET_SECONDS: Final = 0.5
-"""From the first look at a conversation until the tokenizer is loaded: what opens it is answered before."""
 _Model = tuple[str | None, str | None]
 """What a reply records of its provider and its model."""
 _Parts = dict[_Model, Spent]
@@ -114,7 +112,7 @@ class Counter:
     def __init__(self, settings: Settings) -> None:
         self._tokenizer = uses_tokenizer(settings.tokens)
         if self._tokenizer:
-            load_ahead(_QUIET_SECONDS)
+            load_soon()
         self.source: TokenSource = "tokenizer" if self._tokenizer else "estimate"
 
     def tokens(self, size: Size) -> int:
