@@ -112,7 +112,7 @@ def everything(store: Store, conversation: str) -> list[Any]:
     """All that can be read of a conversation."""
     seen: list[Any] = []
     stored = store.conversation(conversation)
-    about = {name: getattr(stored, name) for name in stored.__slots__ if name != "cursor"}
+    about = {name: getattr(stored, name) for name in stored.__slots__ if name != "key"}
     seen.append(about)
     for new in store.all_records(conversation):
         seen.append(new)
