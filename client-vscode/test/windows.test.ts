@@ -77,6 +77,12 @@ test("a link leads to a file on the folder's drive or share, whatever its case, 
   assert.deepEqual(path("c:\\Orchard\\a.py:3", "C:\\orchard"), { kind: "file", path: "c:\\Orchard\\a.py", line: 3 });
   assert.deepEqual(path("src\\a.py:3", "C:\\orchard"), { kind: "file", path: "C:\\orchard\\src\\a.py", line: 3 });
   assert.deepEqual(path("src/a.py", "\\\\server\\share\\orchard"), { kind: "file", path: "\\\\server\\share\\orchard\\src\\a.py" });
+  for (const href of ["file://server/share/orchard/src/a.py:3", "\\\\SERVER\\Share\\orchard\\src\\a.py:3", "//server/share/orchard/src/a.py:3"]) {
+    const place = path(href, "\\\\server\\share\\orchard");
+    assert.ok(place?.kind === "file" && isSamePath(place.path, "\\\\server\\share\\orchard\\src\\a.py", win32) && place.line === 3, href);
+    assert.equal(path(href, "\\\\server\\share\\other"), undefined);
+  }
+  assert.equal(target("file://server/share/orchard/a.py", ["/share/orchard"], false), undefined);
   assert.deepEqual(path("/orchard/a.py", "D:\\orchard"), { kind: "file", path: "D:\\orchard\\a.py" });
   for (const href of ["..\\secret", "C:\\orchards\\a", "C:\\orchard", "D:a.py", "\\\\?\\C:\\orchard\\a", "\\\\server\\c$\\orchard\\a", "file://server/share/a"]) assert.equal(path(href, "C:\\orchard"), undefined, href);
 });

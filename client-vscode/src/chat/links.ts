@@ -36,7 +36,8 @@ function filePath(href: string, windows: boolean): string | undefined {
     if (!URL.canParse(href)) return undefined;
     const { host, pathname } = new URL(href);
     const path = decoded(pathname);
-    return host === "" ? (windows ? path?.replace(/^\/(?=[a-z]:)/i, "") : path) : undefined;
+    if (host !== "") return windows && path !== undefined ? `\\\\${host}${path}` : undefined;
+    return windows ? path?.replace(/^\/(?=[a-z]:)/i, "") : path;
   }
   const isDrive = windows && /^[a-z]:(?:[\\/]|%5c)/i.test(href);
   if (!isDrive && /^[a-z][a-z0-9+.-]*:/i.test(href)) return undefined;

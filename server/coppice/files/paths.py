@@ -10,6 +10,10 @@ from urllib.parse import unquote, urlsplit
 T = TypeVar("T")
 
 _DRIVE: Final = re.compile(r"^[A-Za-z]:[\\/]")
+_UNPARSED: Final = re.compile(
+    r"^[\\/]{2}[?.][\\/](?=[A-Za-z]:[\\/])|^[\\/]{2}[?.][\\/]UNC(?=[\\/])", re.IGNORECASE
+)
+"""What makes Windows take the rest of a path as it is: `\\\\?\\C:\\a`, and `\\\\?\\UNC\\server\\share\\a`."""
 
 
 def normalize_path(path: str, root: str | None, aliases: Sequence[str] = ()) -> str:
@@ -18,9 +22,9 @@ def normalize_path(path: str, root: str | None, aliases: Sequence[str] = ()) -> 
     A relative path is taken as relative to `root`. `aliases` are other names of the same folder. Nothing on
     disk is looked at: links stay as named.
     """
-    plain = _plain(path)
     if root is None:
-        return plain
+        return _plain(path)
+    plain = _seen_from(root, path)
     if not is_absolute(plain):
         plain = posixpath.normpath(posixpath.join(_plain(root), plain))
     inside = (relative_to(plain, folder) for folder in (root, *aliases))
@@ -30,12 +34,12 @@ def normalize_path(path: str, root: str | None, aliases: Sequence[str] = ()) -> 
 def relative_to(path: str, folder: str) -> str | None:
     """The absolute `path` as seen from `folder`, `.` for the folder itself, or None where it lies outside.
 
-    Letters compare without case where a drive is named, as that system compares them.
+    Letters compare without case where a drive or a share is named, as that system compares them.
     """
-    path, base = _plain(path), _plain(folder)
+    path, base = _seen_from(folder, path), _plain(folder)
     prefix = base if base.endswith("/") else f"{base}/"
     seen, wanted = (f"{path}/", prefix)
-    if _DRIVE.match(prefix):
+    if _is_of_windows(folder):
         seen, wanted = seen.lower(), wanted.lower()
     if not seen.startswith(wanted):
         return None
@@ -103,13 +107,30 @@ def path_of_uri(uri: str) -> str | None:
         return None
     if parts.netloc and parts.netloc != "localhost":
         return f"//{parts.netloc}{path}"
+    if path.startswith("//"):
+        path = f"/{path.lstrip('/')}"
     return path[1:] if _DRIVE.match(path[1:]) else path
+
+
+def _is_of_windows(folder: str) -> bool:
+    plain = _plain(folder)
+    return plain.startswith("//") or bool(_DRIVE.match(f"{plain}/"))
+
+
+def _seen_from(folder: str, path: str) -> str:
+    """`path` as the system reads it that `folder` is of: `//` begins a share on Windows alone."""
+    if _is_of_windows(folder):
+        return _plain(path.replace("\\", "/"))
+    plain = _plain(path)
+    return plain[1:] if plain.startswith("//") else plain
 
 
 @lru_cache(maxsize=4_096)
 def _plain(path: str) -> str:
-    slashed = path.replace("\\", "/") if _DRIVE.match(path) or "/" not in path else path
+    if unparsed := _UNPARSED.match(path):
+        path = path[unparsed.end() :]
+        path = path if _DRIVE.match(path) else path[0] + path
+    is_of_windows = _DRIVE.match(path) or path.startswith("\\\\")
+    slashed = path.replace("\\", "/") if is_of_windows or "/" not in path else path
     normal = posixpath.normpath(slashed) if slashed else slashed
-    if _DRIVE.match(f"{normal}/"):
-        return f"{normal[0].upper()}{normal[1:]}"
-    return normal[1:] if normal.startswith("//") else normal
+    return f"{normal[0].upper()}{normal[1:]}" if _DRIVE.match(f"{normal}/") else normal
