@@ -8,4 +8,6 @@ needs_hooks = pytest.mark.skipif(
     sys.platform == "win32", reason="On Windows, Claude Code alone is given a hook"
 )
 needs_locks = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no locks in order")
+needs_peaks = pytest.mark.skipif(sys.platform == "win32", reason="The resource module is on POSIX alone")
+needs_pipes = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes in folders")
 needs_modes = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes of files")

@@ -231,6 +231,7 @@ def test_a_path_is_relative_inside_the_workspace_and_absolute_outside(
         ("FILE:///w/a", "/w/a"),
         ("file://server/share/a", "//server/share/a"),
         ("file:////w/a", "/w/a"),
+        ("file://%3F/C%3A/w", "//?/C:/w"),
         ("file:///w/a%00", None),
         ("file://[", None),
     ],

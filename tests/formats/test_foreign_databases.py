@@ -2,11 +2,11 @@
 
 import os
 import sqlite3
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from systems import needs_pipes
 
 from coppice.errors import ImportFailedError
 from coppice.formats import foreign_database
@@ -109,7 +109,7 @@ def test_a_long_value_is_read_and_one_that_is_too_long_is_named_so(
         list(rows_of(Source(path), query))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in folders")
+@needs_pipes
 def test_a_journal_that_is_a_pipe_is_not_opened(path: Path) -> None:
     Path(f"{path}-wal").touch()
     os.mkfifo(f"{path}-journal")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from session_samples import HEADER, Json, message_record, prompt
+from systems import needs_peaks
 
 FILE_BYTES = 50 * 2**20
 PEAK_BYTES = 12 * 2**20
@@ -25,6 +26,7 @@ def claude_record(number: int) -> Json:
     return prompt(uuid, parent, WORDS)
 
 
+@needs_peaks
 @pytest.mark.parametrize(("header", "line"), [(HEADER, pi_entry), (None, claude_record)])
 def test_a_file_of_50_megabytes_is_read_in_12(
     tmp_path: Path, header: Json | None, line: Callable[[int], Json]

@@ -237,7 +237,7 @@ def test_the_sessions_are_read_again_when_the_database_has_changed(
     database.session("t", parent_id="s")
     database.message("m1", "user", text("go"))
     path = database.path
-    for file in path.parent.iterdir():
+    for file in path, Path(f"{path}-wal"):
         os.utime(file, (1000, 1000))
     watch = OPENCODE.watch(path.parent)
     assert [each.key for each in watch.changed()] == ["s", "t"]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from session_samples import HEADER, lines_of, message_record, prompt, texts
+from systems import needs_pipes
 
 from coppice.errors import ImportFailedError
 from coppice.formats.reading import open_session
@@ -107,6 +108,7 @@ def test_a_folder_a_missing_and_a_locked_file_are_refused(tmp_path: Path) -> Non
             open_session(locked)
 
 
+@needs_pipes
 def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ImportFailedError, match="not a regular file"):

@@ -29,6 +29,8 @@ def file_of(uri: str) -> Path:
         ("file:///c:/Work", "file:///C%3a/Work"),
         ("file:///a/b%2Dc", "file:///a/b-c"),
         ("file://server/share", "file://SERVER/share/"),
+        ("file:///c:/Work", "file://%3F/C%3A/Work"),
+        ("file://server/share/w", "file://%3F/UNC/Server/share/w"),
         ("vscode-remote://ssh-remote%2Bbox/a", "vscode-remote://ssh-remote+box/a/"),
     ],
 )

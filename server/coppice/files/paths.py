@@ -106,7 +106,7 @@ def path_of_uri(uri: str) -> str | None:
     if parts.scheme != "file" or "\0" in path:
         return None
     if parts.netloc and parts.netloc != "localhost":
-        return f"//{parts.netloc}{path}"
+        return f"//{unquote(parts.netloc)}{path}"
     if path.startswith("//"):
         path = f"/{path.lstrip('/')}"
     return path[1:] if _DRIVE.match(path[1:]) else path

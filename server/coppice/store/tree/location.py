@@ -46,9 +46,13 @@ def canonical_uri(uri: str) -> str:
     except ValueError:
         return uri
     scheme, host = parts.scheme.lower(), unquote(parts.netloc).lower()
+    path = re.sub(r"/+", "/", unquote(parts.path)).rstrip("/")
+    # `\\?\C:\work` and `\\?\UNC\server\share`: what programs in Rust call a folder of Windows.
+    if scheme == "file" and host == "?":
+        share = re.match(r"/UNC/([^/]+)(/.*)?", path, re.IGNORECASE)
+        host, path = (share[1].lower(), share[2] or "") if share else ("", path)
     if scheme == "file" and host == "localhost":
         host = ""
-    path = re.sub(r"/+", "/", unquote(parts.path)).rstrip("/")
     path = re.sub(r"^/?[A-Za-z]:", lambda drive: "/" + drive[0].lstrip("/").lower(), path)
     encoded = quote(path or "/", safe=_UNRESERVED, errors="replace")
     host = quote(host, safe="@:[]", errors="replace")
