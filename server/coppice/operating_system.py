@@ -28,6 +28,10 @@ FILES_HAVE_ONE_CASE: Final = sys.platform in ("win32", "darwin")
 """Whether names of files that differ in case alone usually name the same file, as Git assumes there."""
 
 
+ENCODING_OF_PIPES: Final = "utf-8" if sys.platform == "win32" else None
+"""How text is written to programs and files; None is as the system says. Windows' lacks most characters."""
+
+
 def create_file(path: Path) -> int:
     """A descriptor of a new file for its user alone, to read and write. Raises FileExistsError where the name
     is taken.

@@ -124,7 +124,7 @@ COSTLY = ("asyncio", "dataclasses", "datetime", "platformdirs", "pydantic", "sub
 def test_an_event_that_needs_no_answer_imports_little(home: Path, agent: str, event: dict[str, str]) -> None:
     code = "import sys; from coppice.agents.events import answer_to; import coppice.agents.hook; "
     check = f"answer_to({agent!r}, {event!r}); print([name for name in {COSTLY!r} if name in sys.modules])"
-    environ = {"HOME": str(home), "COPPICE_CONFIG_DIRECTORY": str(home / "config")}
+    environ = {"HOME": str(home), "USERPROFILE": str(home), "COPPICE_CONFIG_DIRECTORY": str(home / "config")}
     ran = subprocess.run(
         [sys.executable, "-c", code + check], env=environ, capture_output=True, text=True, check=True
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 
 import pytest
+from systems import needs_forks
 
 from coppice.agents import hook_log
 from coppice.agents.hook_log import note, notes
@@ -53,6 +54,7 @@ def rotate(both: Barrier, writer: int) -> None:
     note("pi", "failure", f"writer {writer}")
 
 
+@needs_forks
 def test_a_full_log_is_rotated_by_one_of_two_processes(folder: Path) -> None:
     folder.mkdir()
     line = "2026-01-01T00:00:00+00:00 pi failure: before\n"

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from systems import needs_shell
 
 from coppice.agents import files
 from coppice.agents.hook import LATE
@@ -13,6 +14,7 @@ from coppice.agents.hook_log import notes
 from coppice.agents.hook_script import hook_script
 from coppice.agents.program import Program, hook_command
 
+pytestmark = needs_shell
 AGENTS = ("claude-code", "codex", "copilot", "gemini")
 PROMPTED = "UserPromptSubmit"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from systems import needs_links, needs_pipes
 
 from coppice.agents import files, jsonc
 from coppice.agents.edits import Block, Edit, Member
@@ -22,6 +23,7 @@ MEMBER = Member(path=FILE, what="", keys=("mcpServers", "coppice"), value=SERVER
 YAML_MEMBER = YamlMember(path=FILE, what="", keys=("mcp_servers", "coppice"), value=SERVER)
 
 
+@needs_pipes
 @pytest.mark.timeout(30)
 def test_a_pipe_that_nobody_writes_to_is_no_configuration(tmp_path: Path) -> None:
     pipe = tmp_path / "settings.json"
@@ -30,6 +32,7 @@ def test_a_pipe_that_nobody_writes_to_is_no_configuration(tmp_path: Path) -> Non
         files.read(pipe)
 
 
+@needs_links
 @pytest.mark.timeout(30)
 def test_a_link_to_a_device_is_no_configuration_and_one_to_a_file_is(tmp_path: Path) -> None:
     device, link = tmp_path / "device.json", tmp_path / "link.json"

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from systems import needs_shell
 
 from coppice.agents.program import Program, hook_command, hook_pattern
 from coppice.service.core.worker_process import _Process
@@ -29,6 +30,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
+@needs_shell
 @pytest.mark.parametrize("places", [None, ":", f"{os.sep}nowhere:", "."])
 def test_a_hook_runs_no_module_of_the_project(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: str | None

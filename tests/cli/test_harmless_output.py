@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ from cli.sessions import HEADER, assistant, entry, messages, user
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from coppice import operating_system
 from coppice.cli.plain import json_text, plain, plain_line
+from coppice.cli.terminal import prepare_streams
 
 ATTACKS = (
     "\x1b]0;owned\x07",
@@ -161,3 +165,18 @@ def test_a_terminal_gets_a_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     sent = on_terminal("compact", hostile(tmp_path))
     assert re.search(r"Compacting\x1b\[[0-9;]*m .*━", sent)
     assert re.search(r"Compacting: .* → .* tokens", sent)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"), [(None, b"\x85 ?"), ("utf-8", "… 字".encode())], ids=["elsewhere", "on Windows"]
+)
+def test_what_goes_into_a_pipe_has_every_character_on_windows(
+    monkeypatch: pytest.MonkeyPatch, encoding: str | None, expected: bytes
+) -> None:
+    written = BytesIO()
+    monkeypatch.setattr(operating_system, "ENCODING_OF_PIPES", encoding)
+    monkeypatch.setattr(sys, "stdout", TextIOWrapper(written, encoding="cp1252"))
+    prepare_streams()
+    sys.stdout.write("… 字")
+    sys.stdout.flush()
+    assert written.getvalue() == expected

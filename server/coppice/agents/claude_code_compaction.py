@@ -11,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from coppice.agents.hook_log import note
 from coppice.agents.program import Program
@@ -61,7 +62,7 @@ def is_of_mod(session: str) -> bool:
 
 
 def _mark(session: str) -> Path:
-    return config_directory() / "agents" / f"{_MARK}{Path(session).name}"
+    return config_directory() / "agents" / f"{_MARK}{quote(Path(session).name, safe='')}"
 
 
 def _is_valid(mark: Path) -> bool:

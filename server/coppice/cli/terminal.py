@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from coppice import operating_system
 from coppice.cli.plain import json_text, plain_line
 
 
@@ -18,11 +19,12 @@ class _Console(Console):
 
 
 def prepare_streams() -> None:
-    """A character that the terminal's encoding lacks is replaced, never an error."""
+    """A character that the encoding lacks is replaced, never an error."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="replace")
+            encoding = None if stream.isatty() else operating_system.ENCODING_OF_PIPES
+            reconfigure(encoding=encoding, errors="replace")
 
 
 def console(*, stderr: bool = False) -> Console:
