@@ -29,7 +29,7 @@ SPLIT_TURN_HEADING: Final = "**Turn Context (split turn):**"
 _SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "]")
 NOTHING: Final = (NONE, "none", "None", "N/A", "[none]")
 _STRUCTURE: Final = re.compile(
-    r"(?:#{1,6}(?:\s|$)|[-+*>](?:\s|$)|-{3,}|={3,}|\*{3,}|\*\*Turn Context|_{3,}|`{3}"
+    r"(?:#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|<[!?/A-Za-z]|-{3,}|={3,}|\*{3,}|\*\*Turn Context|_{3,}|`{3}"
     r"|~{3}|\d{1,9}[.)](?:\s|$)|\[[ xX]\])"
 )
 
@@ -91,7 +91,7 @@ class Summary:
 
 
 def inert(text: str) -> str:
-    """`text` on one line, unable to open a section, a list item or a rule, or to close a tag of ours."""
+    """`text` on one line, unable to open any block of Markdown, or to close a tag of ours."""
     line = escape_tags(one_line(text))
     return f"\\{line}" if _STRUCTURE.match(line) or line in NOTHING else line
 

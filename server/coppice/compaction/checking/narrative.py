@@ -1,11 +1,15 @@
 """A model's text as it is stored: its own words, with nothing in it that acts outside of it."""
 
 import re
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from coppice.compaction.summary import HEADINGS, NONE
-from coppice.compaction.text.markdown import FENCE, HEADING
+from coppice.compaction.text.markdown import HEADING
 from coppice.tree.tags import escape_tags
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 _EMPTY: Final = re.compile(
     rf"^({'|'.join(heading for heading in HEADINGS if heading != '## Progress')})[ \t]*(?:\n|\Z)"
@@ -14,18 +18,38 @@ _EMPTY: Final = re.compile(
 )
 _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Control characters but for tab and line feed, separators of lines, and what turns the direction of text."""
+_NEXT: Final = "# Next"
+"""Stands for the heading of what is appended to the text."""
 
 
 def is_in_format(text: str) -> bool:
-    """Whether `text` has the headings of the format, each once and in order, no other, and no open fence."""
+    """Whether `text`, which is safe, has the headings of the format, each once and in order, and no other.
+
+    Headings are those that a reader of CommonMark sees, and what looks like one to others. No block of code
+    or comment is open at the end.
+    """
+    parser = _parser()
+    text = f"{text}\n\n{_NEXT}"
+    lines = [line.rstrip() for line in text.split("\n")]
     headings: list[str] = []
-    fenced = False
-    for line in text.splitlines():
-        if FENCE.match(line):
-            fenced = not fenced
-        elif not fenced and HEADING.match(line):
-            headings.append(line.rstrip())
-    return not fenced and tuple(headings) == HEADINGS
+    code: set[int] = set()
+    for token in parser.parse(text):
+        if token.level + 1 >= parser.options.maxNesting:
+            return False  # the parser passes over what is inside
+        if token.map and token.type == "heading_open":
+            headings.append(lines[token.map[0]])
+        elif token.map and token.type == "fence":
+            code.update(range(*token.map))
+    written = [line for number, line in enumerate(lines) if number not in code and HEADING.match(line)]
+    return headings == written == [*HEADINGS, _NEXT]
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    """Of the blocks of CommonMark; imported when it is first needed, for the service starts without it."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415
+
+    return MarkdownIt("commonmark").disable("inline")
 
 
 def with_none(text: str) -> str:

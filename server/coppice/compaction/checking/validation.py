@@ -12,6 +12,7 @@ from coppice.compaction.summary_parser import LEAST_HEADINGS, missing_headings, 
 from coppice.compaction.text.markdown import ITEM
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import one_line
+from coppice.compaction.writing.document import narrative_in
 from coppice.tree.messages import AssistantMessage, text_of
 
 _ALL_HEADINGS: Final = 9  # headings of the format
@@ -97,8 +98,9 @@ def _validated_summary(text: str, repaired: list[str], *, cut_off: bool, looped:
         return Validation(None, tuple(repaired), "The headings are there, but nothing is under them.")
     if cut_off and stated < _LEAST_WHEN_BROKEN:
         return Validation(None, tuple(repaired), "It was cut off too early: it must be much shorter.")
-    if is_in_format(text) and not dropped and not parsed.turn:
-        return Validation(with_none(safe_text(text)), tuple(dict.fromkeys(repaired)))
+    safe = safe_text(text)
+    if not dropped and not parsed.turn and is_in_format(safe) and narrative_in(safe) == safe:
+        return Validation(with_none(safe), tuple(dict.fromkeys(repaired)))
     repaired.append("headings")
     return Validation(summary.render(), tuple(dict.fromkeys(repaired)))
 
