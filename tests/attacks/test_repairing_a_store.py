@@ -144,6 +144,26 @@ def test_a_rotten_page_costs_the_entries_on_it(path: Path) -> None:
     assert done.losses == [f"conversation c1: the entry {name}" for name in sorted(lost, key=name_order)]
 
 
+def test_a_page_with_the_content_of_another_costs_its_own_entries(tmp_path: Path) -> None:
+    path = tmp_path / "trees.sqlite3"
+    filled_store(path, 3, 400)
+    sound = path.read_bytes()
+    pages = [sound[at : at + 4096] for at in range(0, len(sound), 4096)]
+    leaves = [n for n, page in enumerate(pages) if page[0] == 13 and b'"content":"Plant tree' in page]
+    for place in leaves[1:-1:20]:
+        path.write_bytes(b"".join([*pages[:place], pages[leaves[-1]], *pages[place + 1 :]]))
+        readable = _readable_by_key(path, 1_200)
+        assert 1_180 < len(readable) < 1_200
+        repair(url_of(path))
+        assert readable <= {entry_id for entries in entries_of(path).values() for entry_id, _ in entries}
+
+
+def _readable_by_key(path: Path, keys: int) -> set[str]:
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        query = "SELECT id FROM entry WHERE rowid = ?"
+        return {entry_id for key in range(1, keys + 1) for (entry_id,) in raw.execute(query, (key,))}
+
+
 def name_order(name: str) -> int:
     return int(name.rpartition("-")[2])
 
@@ -261,6 +281,7 @@ def test_a_schema_that_is_no_text_is_damage_and_is_repaired(path: Path) -> None:
         "UPDATE entry SET parent_key = key + 5, size_estimate = 1 << 62 WHERE id = 'c1-7'",
         "UPDATE entry SET parent_key = 'x', run = 'x' WHERE id = 'c1-7'",
         "UPDATE entry SET key = 1 << 50 WHERE id = 'c2-39'",
+        "UPDATE entry SET key = 9223372036854775807 WHERE id = 'c2-39'",
         "UPDATE run SET fork_depth = 'x', parent_run = key",
         "UPDATE conversation SET id = 5, name = x'ff', source = 7 WHERE id = 'c1'",
     ],

@@ -6,11 +6,13 @@ from typing import Any, Final
 
 Row = dict[str, Any]
 
-UNREADABLE: Final = (sqlite3.Error, UnicodeDecodeError)
-"""What sqlite3 raises on damage; the second where its message quotes what is no UTF-8."""
+UNREADABLE: Final = (sqlite3.Error, UnicodeDecodeError, OverflowError)
+"""What sqlite3 raises on damage: the second where its message quotes what is no UTF-8, the third for a number
+that is no key.
+"""
 
-_ROWS_A_READ: Final = 200
-"""Rows read at once; where one of them is damaged, each is read by itself: some hundred kilobytes."""
+_KEYS_A_STEP: Final = 200
+"""Keys that are tried from one that is there on, before the next one is searched for."""
 _MOST_ROWS_A_PAGE: Final = 100
 """Gives an upper bound of the keys if no table can be read: a row of an entry takes at least 40 bytes."""
 _NUMBERS: Final = {"entry": ("conversation_key", "run", "depth"), "run": ("fork_depth",)}
@@ -20,27 +22,55 @@ _NUMBERS: Final = {"entry": ("conversation_key", "run", "depth"), "run": ("fork_
 def rows(connection: sqlite3.Connection, table: str, names: Sequence[str] = ()) -> Iterator[Row]:
     """The rows of a table that can be read, by key; of each the columns `names`, or all."""
     query = _query(table, names)
-    end = _last_key(connection, table)
-    first: int | None = 1
-    while first is not None and first <= end:
-        last = first + _ROWS_A_READ - 1
-        try:
-            page = connection.execute(f"{query} BETWEEN ? AND ?", (first, last)).fetchall()
-        except UNREADABLE:
-            page = _one_by_one(connection, f"{query} = ?", range(first, last + 1))
-        yield from (_with_numbers(dict(row), table) for row in page)
-        first = _key_after(connection, table, last)
+    for key in sorted(_keys(connection, table)):
+        row = _row(connection, table, query, key)
+        if row is not None:
+            yield row
 
 
 def row_at(connection: sqlite3.Connection, table: str, key: int) -> Row | None:
     """The row with this key; None where it is gone or cannot be read."""
-    read_rows = _one_by_one(connection, f"{_query(table)} = ?", [key])
-    return _with_numbers(dict(read_rows[0]), table) if read_rows else None
+    return _row(connection, table, _query(table), key)
+
+
+def _row(connection: sqlite3.Connection, table: str, query: str, key: int) -> Row | None:
+    try:
+        row = connection.execute(query, (key,)).fetchone()
+    except UNREADABLE:
+        return None
+    return None if row is None else _with_numbers(dict(row), table)
+
+
+def _keys(connection: sqlite3.Connection, table: str) -> set[int]:
+    """The keys that may be there, by the indexes and by the table.
+
+    Where a page holds the content of another one, SQLite passes over rows behind it without an error, in a
+    range and in the search for the next key. A row that is read by its key is there.
+    """
+    keys = set[int]()
+    indexes = f"SELECT name FROM pragma_index_list('{table}')"  # noqa: S608 - a name of our own schema
+    for (index,) in _read(connection, indexes):
+        query = f'SELECT rowid FROM {table} INDEXED BY "{index}"'  # noqa: S608 - likewise
+        keys.update(key for (key,) in _read(connection, query) if isinstance(key, int))
+    end = _last_key(connection, table)
+    first: int | None = 1
+    while first is not None and first <= end:
+        keys.update(range(first, first + _KEYS_A_STEP))
+        first = _key_after(connection, table, first + _KEYS_A_STEP - 1)
+    return keys
+
+
+def _read(connection: sqlite3.Connection, query: str) -> Iterator[sqlite3.Row]:
+    """What a query gives before the first damage."""
+    try:
+        yield from connection.execute(query)
+    except UNREADABLE:
+        return
 
 
 def _query(table: str, names: Sequence[str] = ()) -> str:
     # A store of an older version lacks columns of this one: what is there is read.
-    return f"SELECT {', '.join(names) or '*'} FROM {table} WHERE rowid"  # noqa: S608 - names of our own
+    return f"SELECT {', '.join(names) or '*'} FROM {table} WHERE rowid = ?"  # noqa: S608 - names of our own
 
 
 def _with_numbers(row: Row, table: str) -> Row:
@@ -49,16 +79,6 @@ def _with_numbers(row: Row, table: str) -> Row:
         if not isinstance(row[name], int):
             row[name] = 0
     return row
-
-
-def _one_by_one(connection: sqlite3.Connection, query: str, keys: Sequence[int]) -> list[sqlite3.Row]:
-    read_rows = []
-    for key in keys:
-        try:
-            read_rows += connection.execute(query, (key,)).fetchall()
-        except UNREADABLE:
-            continue
-    return read_rows
 
 
 def _last_key(connection: sqlite3.Connection, table: str) -> int:
@@ -90,10 +110,7 @@ def named_entries(connection: sqlite3.Connection) -> dict[int, dict[int, str]]:
     """The ids of all entries by conversation and key, from an index that has them besides the table."""
     names_of: dict[int, dict[int, str]] = {}
     query = "SELECT conversation_key, id, rowid FROM entry INDEXED BY sqlite_autoindex_entry_1"
-    try:
-        for conversation, entry_id, key in connection.execute(query):
-            if isinstance(conversation, int) and isinstance(key, int):
-                names_of.setdefault(conversation, {})[key] = entry_id
-    except UNREADABLE:
-        return {}
+    for conversation, entry_id, key in _read(connection, query):
+        if isinstance(conversation, int) and isinstance(key, int):
+            names_of.setdefault(conversation, {})[key] = entry_id
     return names_of
