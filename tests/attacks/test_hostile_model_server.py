@@ -5,17 +5,20 @@ import json
 import time
 import tracemalloc
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import httpx
 import pytest
 from models.provider_replies import body, openai_events
 from models.provider_server import Reply
 from summarizers.asking import asked, request
 
-from coppice.models.chat import ModelError
+from coppice.models.chat import Delta, ModelError
+from coppice.models.providers.answer import MOST_PIECES
+from coppice.models.providers.events import decoded
 from coppice.models.providers.openai_stream import ThinkTag
 from coppice.tree.messages import text_of
 
@@ -97,6 +100,52 @@ async def test_an_answer_that_a_proxy_compressed_is_read() -> None:
     events = "".join(f"data: {json.dumps(event)}\n\n" for event in openai_events("Hello"))
     async with asked("openai", encoded(packed(events.encode(), 1), "gzip")) as (model, _):
         assert text_of((await model.complete(request())).content) == "Hello"
+
+
+TEXTS = [{"type": "text", "text": "x"}] * 50_000
+OUTPUTS = [{"type": "output_text", "text": "x"}] * 50_000
+CHUNKS: list[dict[str, Any]] = [
+    {"choices": [{"index": 0, "delta": {"content": TEXTS}}]},
+    {"choices": [{"index": 0, "delta": {"content": "x"}}] * 50_000},
+]
+PIECES: list[tuple[str, str, dict[str, Any]]] = [
+    *(("openai", "text/event-stream", chunk) for chunk in CHUNKS),
+    *(("openai", "application/json", chunk) for chunk in CHUNKS),
+    ("gemini", "text/event-stream", {"candidates": [{"content": {"parts": TEXTS}}]}),
+    ("anthropic", "application/json", {"type": "message", "content": TEXTS}),
+    ("openai-responses", "application/json", {"object": "response", "output": [{"content": OUTPUTS}]}),
+]
+
+
+@pytest.mark.parametrize(("provider", "kind", "event"), PIECES)
+async def test_an_answer_in_fifty_thousand_pieces_is_stopped(
+    provider: str, kind: str, event: dict[str, Any]
+) -> None:
+    data = json.dumps(event)
+    reply = body((data if kind == "application/json" else f"data: {data}\n\n").encode(), kind=kind)
+    pieces: list[Delta] = []
+    async with asked(provider, reply) as (model, _):
+        with pytest.raises(ModelError, match="too many pieces"):
+            await model.complete(request(), pieces.append)
+    assert len(pieces) == MOST_PIECES
+
+
+async def test_other_work_goes_on_between_pieces_that_came_at_once() -> None:
+    turns: list[int] = []
+
+    async def counted() -> None:
+        while True:
+            turns.append(0)
+            await asyncio.sleep(0)
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(1_000):
+            yield b":"
+
+    working = asyncio.create_task(counted())
+    read = [piece async for piece in decoded(httpx.Response(200, content=pieces()))]
+    working.cancel()
+    assert len(read) == 1_000 <= len(turns)
 
 
 def encoded(data: bytes, encoding: str, status: int = 200, kind: str = "text/event-stream") -> Reply:

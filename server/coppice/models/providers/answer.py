@@ -26,6 +26,9 @@ LONGEST_MESSAGE: Final = 4_000
 MOST_BLOCKS: Final = 1_000
 """Blocks of one answer. Each of its tool calls is one; 1,773 recorded replies have at most ten."""
 
+MOST_PIECES: Final = 2 * MOST_BLOCKS
+"""Pieces of one event: each block's beginning and its text. Each is a message to the client."""
+
 _DEEPEST_ARGUMENTS: Final = 100
 """Levels of arrays and objects; what is stored must fit into a message to a client."""
 
@@ -52,6 +55,7 @@ class AnswerBuilder:
         self._on_delta = on_delta
         self._blocks: list[Block] = []
         self._size = 0
+        self._pieces = 0
         self._passed_on = False
         self.last_call: Block | None = None
 
@@ -59,6 +63,10 @@ class AnswerBuilder:
     def begun(self) -> bool:
         """Whether any of it was passed on: from then on the request is not made again."""
         return self._passed_on
+
+    def begin_event(self) -> None:
+        """What follows came in one event, or is an answer in one piece."""
+        self._pieces = 0
 
     def text(self, piece: str) -> None:
         """Append to the text."""
@@ -174,6 +182,9 @@ class AnswerBuilder:
 
     def _emit(self, delta: Delta) -> None:
         self._passed_on = True
+        self._pieces += 1
+        if self._pieces > MOST_PIECES:
+            raise AnswerFaultError("bad-answer", "sent an answer in too many pieces; it was stopped.")
         if self._on_delta is not None:
             self._on_delta(delta)
 

@@ -49,6 +49,7 @@ class AnswerReader(ABC):
             if self.finished:
                 return False
             raise AnswerFaultError("bad-answer", "sent something that is no JSON. Check baseUrl.") from None
+        self._builder.begin_event()
         return self._event(event)
 
     @abstractmethod

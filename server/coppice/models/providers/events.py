@@ -46,6 +46,7 @@ async def decoded(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     if encoding in _NOT_ENCODED:
         async for chunk in response.aiter_raw():
             yield chunk
+            await asyncio.sleep(0)  # one read of the network may hold thousands
         return
     if encoding not in _ENCODINGS:
         raise AnswerFaultError("bad-answer", _CANNOT_UNPACK)
