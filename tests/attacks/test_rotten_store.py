@@ -1,5 +1,7 @@
 """Damage on the disk concerns the conversation that it is in, and is called damage."""
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,20 @@ def test_a_rotten_page_leaves_the_other_conversations(path: Path) -> None:
         hits = store.search("plant", limit=200)
         assert {row.conversation_id for row in hits} == {"c0", "c1", "c2"}
         assert store.damages()
+
+
+def test_a_search_ends_where_an_index_names_a_conversation_again_and_again(path: Path) -> None:
+    with opened(path) as store:
+        store.append("c1", [user("Plant one more.", "after")], modified_at=NOW)
+    behind = path.read_bytes()
+    with opened(path) as store:
+        assert len(store.search("plant", limit=200)) == 121
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        query = "SELECT rootpage FROM sqlite_master WHERE name = 'conversation_behind_index'"
+        [page] = raw.execute(query).fetchone()
+    stale, content = slice((page - 1) * 4096, page * 4096), bytearray(path.read_bytes())
+    assert content[stale] != behind[stale]
+    content[stale] = behind[stale]
+    path.write_bytes(content)
+    with opened(path) as store:
+        assert len(store.search("plant", limit=200)) == 121

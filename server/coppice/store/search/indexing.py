@@ -14,10 +14,11 @@ from typing import Any, Final
 from sqlalchemy import Connection, and_, bindparam, func, select, update
 from typing_extensions import override
 
-from coppice.errors import StorageFailedError
+from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.store.engines.background import BackgroundWork
 from coppice.store.engines.engine import Database
 from coppice.store.schema.entry_json import readable_body, storable
+from coppice.store.schema.errors import DAMAGED
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE
 from coppice.store.search.search_text import shortened, whole_text
 from coppice.store.tree.damage import rows_around_damage
@@ -155,7 +156,14 @@ class Indexer(BackgroundWork):
         conversation = self._database.read(lambda connection: newest_unindexed(connection, scope))
         if conversation is None:
             return None
-        return self._database.write(lambda connection: index_some(self._database, connection, conversation))
+        return self._database.write(lambda connection: self._index(connection, conversation, scope))
+
+    def _index(self, connection: Connection, conversation: int, scope: Scope) -> int:
+        count = index_some(self._database, connection, conversation)
+        if count == 0 and newest_unindexed(connection, scope) == conversation:
+            # The index of the schema does not fit the row: the conversation would come again for ever.
+            raise StoreDamagedError(DAMAGED)
+        return count
 
 
 _NOT_FULLY_INDEXED: Final = and_(
