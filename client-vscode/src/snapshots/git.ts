@@ -17,6 +17,8 @@ const SETTINGS = {
   "core.autocrlf": "false",
   "core.splitIndex": "false",
   "core.ignoreCase": "false",
+  "core.fsync": "all",
+  "core.fsyncMethod": "batch",
   "core.logAllRefUpdates": "false",
   "gc.auto": "0",
 };

@@ -28,8 +28,8 @@ const MOST_LOOSE = 5000;
  * of a first snapshot's time. A pack of fewer would have to be packed again soon.
  */
 const MANY = 500;
-/** Git packs what it takes for large. */
-const PACKED = { "core.bigFileThreshold": "1", "pack.compression": "1" };
+/** Git packs what it takes for large; it cannot do that while it writes objects in batches. */
+const PACKED = { "core.bigFileThreshold": "1", "pack.compression": "1", "core.fsyncMethod": "fsync" };
 /** The first version whose `update-index` writes one pack, and not one for each file. */
 const PACKS = [2, 38] as const;
 /** Of a file that is there and was too large to be recorded: with the mode of a submodule Git looks for no content. */
@@ -159,6 +159,17 @@ export class SnapshotStore {
     return this.#git.run(["cat-file", "blob", id(file.id)]);
   }
 
+  /** Whether the bytes of a file can be read. Where they cannot, the next snapshot stores them anew. Throws `GitError`. */
+  async holds(file: StoredFile): Promise<boolean> {
+    const bytes = await this.content(file).catch(() => undefined);
+    if (bytes !== undefined && blobId(bytes) === file.id) return true;
+    await this.#inOrder(async () => {
+      await rm(join(this.#git.repository, "objects", file.id.slice(0, 2), file.id.slice(2)), { force: true });
+      await rm(this.#index, { force: true });
+    });
+    return false;
+  }
+
   /** The change from `from` to `to`, made in `there`; undefined where both changed the same lines. Throws `GitError`. */
   async merge(from: Buffer, to: Buffer, there: Buffer): Promise<Buffer | undefined> {
     await this.#prepare();
@@ -266,6 +277,10 @@ export class SnapshotStore {
     return rewritten;
   }
 
+  get #index(): string {
+    return join(this.#git.repository, "index");
+  }
+
   get #excludes(): string {
     return join(this.#git.repository, "excludes");
   }
@@ -328,7 +343,7 @@ export class SnapshotStore {
   /** An index that a kill or a crash spoilt is made again, once: it holds nothing that the folder does not. */
   async #checkIndex(): Promise<void> {
     if (this.#isIndexChecked) return;
-    await this.#git.run(["ls-files", "--", ".coppice-nothing"]).catch(() => rm(join(this.#git.repository, "index"), { force: true }));
+    await this.#git.run(["ls-files", "--", ".coppice-nothing"]).catch(() => rm(this.#index, { force: true }));
     this.#isIndexChecked = true;
   }
 
@@ -349,6 +364,11 @@ function stored(mode: string, content: string): StoredFile | undefined {
 
 function namespace(conversationId: string): string {
   return `refs/coppice/${digest(conversationId)}`;
+}
+
+/** The id that Git gives a content. */
+export function blobId(bytes: Uint8Array): string {
+  return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }
 
 /** A name for a text in files and references. */

@@ -151,7 +151,7 @@ export class WorkspaceSnapshots {
     const stayed: PlacedStep[] = [];
     for (const step of steps) {
       try {
-        if (this.host.isTrusted && !this.host.isUnsaved(join(step.folder, step.path)) && (await takeStep(step.folder, step))) continue;
+        if (this.host.isTrusted && !this.host.isUnsaved(join(step.folder, step.path)) && (await this.#isKept(step)) && (await takeStep(step.folder, step))) continue;
       } catch (error) {
         this.host.warn(`${step.shown} was not written. ${String(error)}`);
       }
@@ -180,6 +180,12 @@ export class WorkspaceSnapshots {
     for (const folder of folders) states.push(`${digest(folder)}:${await this.#store(folder).take(conversationId)}`);
     const state = states.join(" ");
     return state.length <= MOST_CHARS ? state : undefined;
+  }
+
+  /** Whether what a step replaces could be brought back. Throws where it could not. */
+  async #isKept({ folder, fate, there }: PlacedStep): Promise<boolean> {
+    if (fate !== "conflict" && there !== undefined && !(await this.#store(folder).holds(there))) throw new Error("The copy of what it has now was damaged, and is made anew. Try again.");
+    return true;
   }
 
   async #placed(folder: string, steps: readonly Step[]): Promise<PlacedStep[]> {

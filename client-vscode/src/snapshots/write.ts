@@ -1,11 +1,11 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Stats } from "node:fs";
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { WrittenNames } from "./case";
 import type { Step } from "./plan";
-import type { StoredFile } from "./store";
+import { blobId, type StoredFile } from "./store";
 
 const LINK = "120000";
 const EXECUTABLE = "100755";
@@ -78,7 +78,7 @@ async function isThere(file: string, stored: StoredFile | undefined): Promise<bo
   if (state === undefined || stored === undefined) return state === stored;
   if (state.isSymbolicLink() !== (stored.mode === LINK) || state.isDirectory()) return false;
   const bytes = state.isSymbolicLink() ? Buffer.from(await readlink(file)) : await readFile(file);
-  return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === stored.id;
+  return blobId(bytes) === stored.id;
 }
 
 /** Who may read and write a file stays as it is, in `like`; a snapshot has only whether it can be run. */

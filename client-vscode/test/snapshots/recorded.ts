@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-import { LIMITS } from "../../src/snapshots/store";
+import { blobId, LIMITS } from "../../src/snapshots/store";
 import { WorkspaceSnapshots } from "../../src/snapshots/workspace";
 
 /** Milliseconds that a command of Git and a whole snapshot may take, however busy the machine is. */
@@ -14,13 +14,19 @@ export class Workspace {
   readonly warnings: string[] = [];
   readonly unsaved = new Set<string>();
   isTrusted = true;
-  readonly snapshots: WorkspaceSnapshots;
+  snapshots: WorkspaceSnapshots;
 
   private constructor(readonly root: string, readonly folders: string[]) {
+    this.snapshots = this.open();
+  }
+
+  /** What another window has. */
+  open(): WorkspaceSnapshots {
+    const { root, folders } = this;
     const isUnsaved = (path: string): boolean => this.unsaved.has(path);
     const warn = (message: string): void => { this.warnings.push(message); };
     const isTrusted = (): boolean => this.isTrusted;
-    this.snapshots = new WorkspaceSnapshots(join(root, "storage"), { folders, get isTrusted() { return isTrusted(); }, isUnsaved, warn }, { ...LIMITS, time: PATIENCE }, PATIENCE);
+    return new WorkspaceSnapshots(join(root, "storage"), { folders, get isTrusted() { return isTrusted(); }, isUnsaved, warn }, { ...LIMITS, time: PATIENCE }, PATIENCE);
   }
 
   /** `disk`: where its folder is made. */
@@ -46,6 +52,13 @@ export class Workspace {
 
   path(name: string): string {
     return join(this.root, this.folders.length > 1 ? "" : "shop", name);
+  }
+
+  /** The file of the hidden repository that has a content. */
+  async object(text: string): Promise<string> {
+    const [repository = ""] = await readdir(join(this.root, "storage"));
+    const id = blobId(Buffer.from(text));
+    return join(this.root, "storage", repository, "objects", id.slice(0, 2), id.slice(2));
   }
 
   async take(): Promise<string> {

@@ -1,0 +1,30 @@
+/** Recorded states where copies are damaged, files are odd, and others write at the same time. */
+import assert from "node:assert/strict";
+import { chmod, rm, truncate } from "node:fs/promises";
+import { test } from "node:test";
+
+import { Workspace } from "./recorded";
+
+for (const [how, damage] of Object.entries({ empty: (file: string) => truncate(file, 0), cut: (file: string) => truncate(file, 10), gone: (file: string) => rm(file) })) {
+  test(`a file whose recorded copy is ${how} stays until there is another one`, async () => {
+    await using workspace = await Workspace.with({ "a.txt": "one" });
+    const first = await workspace.take();
+    const files = { "a.txt": "mine", "made.txt": "mine as well" };
+    await workspace.write(files);
+    const second = await workspace.take();
+    for (const text of Object.values(files)) {
+      const object = await workspace.object(text);
+      await chmod(object, 0o600);
+      await damage(object);
+    }
+    workspace.snapshots = workspace.open();
+    const { steps } = await workspace.snapshots.plan("c", second, first);
+    assert.equal((await workspace.snapshots.write("c", steps)).stayed.length, 2);
+    assert.deepEqual(await workspace.files(), files);
+    assert.match(workspace.warnings.join(), /a\.txt was not written.*damaged/);
+    await workspace.go(second, first);
+    assert.deepEqual(await workspace.files(), { "a.txt": "one" });
+    await workspace.go(first, second);
+    assert.deepEqual(await workspace.files(), files);
+  });
+}
