@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Stats } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
+import { bytesOfFile } from "../agent/text-file";
 import { WrittenNames } from "./case";
 import type { Step } from "./plan";
 import { blobId, type StoredFile } from "./store";
@@ -76,9 +77,9 @@ export async function takeStep(folder: string, step: Step): Promise<boolean> {
 async function isThere(file: string, stored: StoredFile | undefined): Promise<boolean> {
   const state = await stateOf(file);
   if (state === undefined || stored === undefined) return state === stored;
-  if (state.isSymbolicLink() !== (stored.mode === LINK) || state.isDirectory()) return false;
-  const bytes = state.isSymbolicLink() ? Buffer.from(await readlink(file)) : await readFile(file);
-  return blobId(bytes) === stored.id;
+  if (state.isSymbolicLink() !== (stored.mode === LINK)) return false;
+  const bytes = state.isSymbolicLink() ? Buffer.from(await readlink(file)) : await bytesOfFile(file).catch(() => null);
+  return bytes !== null && blobId(bytes) === stored.id;
 }
 
 /** Who may read and write a file stays as it is, in `like`; a snapshot has only whether it can be run. */

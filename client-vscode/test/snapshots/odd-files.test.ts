@@ -1,6 +1,7 @@
 /** Recorded states where copies are damaged, files are odd, and others write at the same time. */
 import assert from "node:assert/strict";
-import { chmod, rm, truncate } from "node:fs/promises";
+import { execFileSync, spawn } from "node:child_process";
+import { chmod, lstat, rm, truncate } from "node:fs/promises";
 import { test } from "node:test";
 
 import { Workspace } from "./recorded";
@@ -28,3 +29,19 @@ for (const [how, damage] of Object.entries({ empty: (file: string) => truncate(f
     assert.deepEqual(await workspace.files(), files);
   });
 }
+
+test("a file that became a pipe or grew stays, and is not read", async () => {
+  await using workspace = await Workspace.with({ "grown": "one", "pipe": "one" });
+  const first = await workspace.take();
+  await workspace.write({ "grown": "two", "pipe": "two" });
+  const second = await workspace.take();
+  const { steps } = await workspace.snapshots.plan("c", second, first);
+  await truncate(workspace.path("grown"), 2 ** 40);
+  await rm(workspace.path("pipe"));
+  execFileSync("mkfifo", [workspace.path("pipe")]);
+  const writer = spawn("sh", ["-c", `printf two >'${workspace.path("pipe")}'`], { stdio: "ignore" });
+  const { stayed } = await workspace.snapshots.write("c", steps).finally(() => writer.kill("SIGKILL"));
+  assert.deepEqual(stayed.map(({ path }) => path), ["grown", "pipe"]);
+  assert.equal((await lstat(workspace.path("pipe"))).isFIFO(), true);
+  assert.deepEqual(workspace.warnings, []);
+});
