@@ -61,7 +61,7 @@ export async function takeStep(folder: string, step: Step): Promise<boolean> {
   await mkdir(dirname(file), { recursive: true });
   const beside = join(dirname(file), `.coppice-${randomUUID()}`);
   try {
-    if (content.mode === LINK) await symlink(bytes.toString(), beside);
+    if (content.mode === LINK) await symlink(bytes, beside);
     else await writeNew(beside, bytes, await stateOf(file), content.mode === EXECUTABLE);
     const isPlanned = await isThere(file, there);
     if (isPlanned) await rename(beside, file);
@@ -78,7 +78,7 @@ async function isThere(file: string, stored: StoredFile | undefined): Promise<bo
   const state = await stateOf(file);
   if (state === undefined || stored === undefined) return state === stored;
   if (state.isSymbolicLink() !== (stored.mode === LINK)) return false;
-  const bytes = state.isSymbolicLink() ? Buffer.from(await readlink(file)) : await bytesOfFile(file).catch(() => null);
+  const bytes = state.isSymbolicLink() ? await readlink(file, { encoding: "buffer" }) : await bytesOfFile(file).catch(() => null);
   return bytes !== null && blobId(bytes) === stored.id;
 }
 

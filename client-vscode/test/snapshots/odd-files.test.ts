@@ -1,7 +1,7 @@
 /** Recorded states where copies are damaged, files are odd, and others write at the same time. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { chmod, lstat, rm, truncate } from "node:fs/promises";
+import { chmod, lstat, readlink, rm, symlink, truncate } from "node:fs/promises";
 import { test } from "node:test";
 
 import { Workspace } from "./recorded";
@@ -44,4 +44,17 @@ test("a file that became a pipe or grew stays, and is not read", async () => {
   assert.deepEqual(stayed.map(({ path }) => path), ["grown", "pipe"]);
   assert.equal((await lstat(workspace.path("pipe"))).isFIFO(), true);
   assert.deepEqual(workspace.warnings, []);
+});
+
+test("a link comes back byte for byte", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "x" });
+  const target = Buffer.from([0x74, 0xff, 0xfe]);
+  await symlink(target, workspace.path("link"));
+  const first = await workspace.take();
+  await rm(workspace.path("link"));
+  const second = await workspace.take();
+  await workspace.go(second, first);
+  assert.deepEqual(await readlink(workspace.path("link"), { encoding: "buffer" }), target);
+  assert.deepEqual(await workspace.go(first, second), { link: "deleted" });
+  assert.deepEqual(await workspace.files(), { "a.txt": "x" });
 });
