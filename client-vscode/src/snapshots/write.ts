@@ -50,16 +50,15 @@ export async function takeStep(folder: string, step: Step): Promise<boolean> {
   const { path, fate, content, there } = step;
   const file = join(folder, path);
   if (fate === "conflict") return false;
+  const beside = join(dirname(file), `.coppice-${randomUUID()}`);
   if (content === undefined) {
-    if (!(await isThere(file, there)) || (await isBlocked(folder, step))) return false;
-    await rm(file, { force: true });
+    if (!(await isThere(file, there)) || (await isBlocked(folder, step)) || !(await takeAway(file, beside, there))) return false;
     await removeEmpty(folder, dirname(path));
     return true;
   }
   const bytes = await content.bytes();
   if (await isBlocked(folder, step)) return false;
   await mkdir(dirname(file), { recursive: true });
-  const beside = join(dirname(file), `.coppice-${randomUUID()}`);
   try {
     if (content.mode === LINK) await symlink(bytes, beside);
     else await writeNew(beside, bytes, await stateOf(file), content.mode === EXECUTABLE);
@@ -71,6 +70,16 @@ export async function takeStep(folder: string, step: Step): Promise<boolean> {
     await rm(beside, { force: true });
     throw error;
   }
+}
+
+/** Deletes a file by way of the path `beside`: one that was saved until then is put back. */
+async function takeAway(file: string, beside: string, there: StoredFile | undefined): Promise<boolean> {
+  await rename(file, beside);
+  const isPlanned = await isThere(beside, there);
+  if (isPlanned) await rm(beside);
+  else if ((await stateOf(file)) === undefined) await rename(beside, file);
+  else throw new Error(`It was saved twice meanwhile: what it had first is in ${beside}.`);
+  return isPlanned;
 }
 
 /** Whether a path has the content that a snapshot has of it, or nothing where it has none. */

@@ -1,8 +1,8 @@
 /** Recorded states where copies are damaged, files are odd, and others write at the same time. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { chmod, lstat, readlink, rm, symlink, truncate } from "node:fs/promises";
-import { test } from "node:test";
+import filesystem, { chmod, lstat, readlink, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { mock, test } from "node:test";
 
 import { Workspace } from "./recorded";
 
@@ -44,6 +44,26 @@ test("a file that became a pipe or grew stays, and is not read", async () => {
   assert.deepEqual(stayed.map(({ path }) => path), ["grown", "pipe"]);
   assert.equal((await lstat(workspace.path("pipe"))).isFIFO(), true);
   assert.deepEqual(workspace.warnings, []);
+});
+
+test("what another program saves while a file is deleted stays", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "x" });
+  const first = await workspace.take();
+  await workspace.write({ "once": "made", "twice": "made" });
+  const second = await workspace.take();
+  const { steps } = await workspace.snapshots.plan("c", second, first);
+  const { rename } = filesystem;
+  const renaming = mock.method(filesystem, "rename", async (from: string, to: string) => {
+    const isTaken = to.includes(".coppice-");
+    if (isTaken) await writeFile(from, "mine");
+    await rename(from, to);
+    if (isTaken && from.endsWith("twice")) await writeFile(from, "mine, again");
+  });
+  const { stayed } = await workspace.snapshots.write("c", steps).finally(() => { renaming.mock.restore(); });
+  assert.deepEqual(stayed.map(({ path }) => path), ["once", "twice"]);
+  const { "a.txt": other, once, twice, ...rest } = await workspace.files();
+  assert.deepEqual([other, once, twice, Object.values(rest)], ["x", "mine", "mine, again", ["mine"]]);
+  assert.match(workspace.warnings.join(), /twice was not written.*what it had first is in .*\.coppice-/);
 });
 
 test("a link comes back byte for byte", async () => {
