@@ -44,6 +44,7 @@ export class BranchFiles implements Feature {
     client.onNotification("coppice/conversationChanged", ({ conversationId, changes: what }) => {
       if (what.includes("deleted")) void snapshots.forget(conversationId);
     });
+    client.onNotification("coppice/didFork", ({ conversationId, forkId }) => void snapshots.share(forkId, conversationId));
   }
 
   greet(post: (message: ToPage) => void): void {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { lstat, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 
@@ -190,9 +191,19 @@ export class SnapshotStore {
     }
   }
 
+  /** Keeps for a conversation what another one has, until both are forgotten. Throws `GitError`. */
+  async share(conversationId: string, otherId: string): Promise<void> {
+    if (!existsSync(this.#git.repository)) return;
+    await this.#inOrder(async () => {
+      const own = namespace(conversationId);
+      const refs = await this.#git.run(["for-each-ref", `--format=update ${own}/%(refname:lstrip=3) %(objectname)`, namespace(otherId)]);
+      await this.#git.run(["update-ref", "--stdin"], refs);
+    });
+  }
+
   /** Forgets the snapshots of a conversation; what no other has is deleted. Throws `GitError`. */
   async forget(conversationId: string): Promise<void> {
-    if ((await stat(this.#git.repository).catch(() => undefined)) === undefined) return;
+    if (!existsSync(this.#git.repository)) return;
     await this.#inOrder(async () => {
       const refs = await this.#git.run(["for-each-ref", "--format=delete %(refname)", namespace(conversationId)]);
       if (refs.length === 0) return;

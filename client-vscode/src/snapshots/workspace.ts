@@ -160,6 +160,15 @@ export class WorkspaceSnapshots {
     return { state: await this.#take(conversationId), stayed };
   }
 
+  /** Keeps the states of a conversation that was forked for the fork as well. */
+  async share(forkId: string, conversationId: string): Promise<void> {
+    try {
+      for (const folder of this.host.folders) await this.#store(folder).share(forkId, conversationId);
+    } catch (error) {
+      this.host.warn(`The states of the files were not kept for a fork. ${String(error)}`);
+    }
+  }
+
   /** Forgets the states of a conversation that was deleted. */
   async forget(conversationId: string): Promise<void> {
     try {

@@ -149,3 +149,5 @@ export const workspace = {
     },
   },
 };
+
+export enum ConfigurationTarget { Global = 1 }

@@ -1,9 +1,10 @@
 /** Recorded states where copies are damaged, files are odd, and others write at the same time. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import filesystem, { chmod, lstat, readlink, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import filesystem, { chmod, lstat, mkdir, readlink, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { mock, test } from "node:test";
 
+import { BranchFiles } from "../../src/chat/branch-files";
 import { Workspace } from "./recorded";
 
 for (const [how, damage] of Object.entries({ empty: (file: string) => truncate(file, 0), cut: (file: string) => truncate(file, 10), gone: (file: string) => rm(file) })) {
@@ -77,4 +78,26 @@ test("a link comes back byte for byte", async () => {
   assert.deepEqual(await readlink(workspace.path("link"), { encoding: "buffer" }), target);
   assert.deepEqual(await workspace.go(first, second), { link: "deleted" });
   assert.deepEqual(await workspace.files(), { "a.txt": "x" });
+});
+
+test("a fork keeps the states that its entries name when the original and a fork between are deleted", async () => {
+  await using workspace = await Workspace.with({ "a": "1" });
+  await mkdir(workspace.path(".git/info"), { recursive: true });
+  await writeFile(workspace.path(".git/info/exclude"), "notes\n");
+  const listeners: Record<string, (params: object) => void> = {};
+  const client = { onNotification: (name: string, listener: (params: object) => void) => { listeners[name] = listener; } };
+  new BranchFiles(undefined as never, client as never, workspace.snapshots, undefined as never, undefined as never, undefined as never);
+  const first = await workspace.take();
+  listeners["coppice/didFork"]?.({ conversationId: "c", forkId: "between" });
+  listeners["coppice/didFork"]?.({ conversationId: "between", forkId: "fork" });
+  for (const conversationId of ["c", "between"]) listeners["coppice/conversationChanged"]?.({ conversationId, changes: ["deleted"] });
+  await workspace.write({ "a": "2", "notes": "mine" });
+  await rm(workspace.path(".git/info/exclude"));
+  const now = (await workspace.snapshots.take("fork")) ?? "";
+  assert.deepEqual(await workspace.go(now, first), { a: "written" });
+  assert.deepEqual([(await workspace.files())["a"], (await workspace.files())["notes"]], ["1", "mine"]);
+  assert.deepEqual(workspace.warnings, []);
+  listeners["coppice/conversationChanged"]?.({ conversationId: "fork", changes: ["deleted"] });
+  await workspace.snapshots.take("other");
+  await assert.rejects(workspace.snapshots.plan("other", first, now), /git/);
 });
