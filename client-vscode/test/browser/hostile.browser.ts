@@ -121,6 +121,19 @@ inBrowser("hostile texts stay text", { height: 3000 }, async (panel) => {
   }
 });
 
+const GREAT: Record<string, Parameters<typeof assistant>> = {
+  "small blocks of code": ["```\na\n```\n".repeat(5000)],
+  "a wide table": [`${"|a".repeat(300)}|\n${"|-".repeat(300)}|\n${"a\n".repeat(500)}`],
+  "many texts": Array.from({ length: 10 }, () => ["Words.\n\n".repeat(3000), call("t", "read", {})]).flat(),
+};
+for (const [what, blocks] of Object.entries(GREAT)) {
+  inBrowser(`a reply that would become more elements than a page can show is shown as it is: ${what}`, {}, async (panel) => {
+    await panel.post(RUNNING, shown([user("Go"), assistant(...blocks)]));
+    await panel.page.getByTestId("assistant").waitFor();
+    assert.ok((await panel.page.locator("*").count()) < 2000);
+  });
+}
+
 inBrowser("the policy refuses what would get past us", {}, async ({ page, complaints }) => {
   const outcome = await page.evaluate(async () => {
     const attempt = async (act: () => unknown): Promise<string> => {

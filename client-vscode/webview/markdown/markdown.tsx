@@ -8,23 +8,28 @@ import { Icon } from "../view/icon";
 import { Link } from "../view/link";
 import { Reference } from "../view/reference";
 import { grown, NOTHING } from "./growing";
-import { type Node, parse, withReferences } from "./parse";
+import { type Node, parse, sizeOf, withReferences } from "./parse";
 
 /** Longer text is shown as it is: nobody reads it as prose, and parsing it would be felt. */
-const LONGEST = 200_000;
+export const LONGEST = 200_000;
+/** The same for text that becomes more elements. A guess: a table of 500 rows has as many. */
+const MOST_ELEMENTS = 10_000;
 
 interface MarkdownProps {
   text: string;
   /** References to entries, `[#26c4206e]`, lead to them. */
   references?: boolean;
+  /** It is part of what is too long together. */
+  plain?: boolean;
 }
 
-export const Markdown = memo(function Markdown({ text, references = false }: MarkdownProps): JSX.Element {
+export const Markdown = memo(function Markdown({ text, references = false, plain = false }: MarkdownProps): JSX.Element {
   const content = useMemo(() => {
-    if (text.length > LONGEST) return <Code text={text} />;
+    if (plain || text.length > LONGEST) return <Code text={text} />;
     const nodes = parse(text);
+    if (sizeOf(nodes) > MOST_ELEMENTS) return <Code text={text} />;
     return elements(references ? withReferences(nodes) : nodes);
-  }, [text, references]);
+  }, [text, references, plain]);
   return <div class="markdown">{content}</div>;
 });
 

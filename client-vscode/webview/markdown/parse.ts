@@ -24,6 +24,14 @@ export function parse(text: string): readonly Node[] {
   return withPlaces(nested(parser.parse(text, {})));
 }
 
+/** With its buttons and frames. */
+const ELEMENTS_OF_CODE = 10;
+
+/** About how many elements the nodes become. */
+export function sizeOf(nodes: readonly Node[]): number {
+  return nodes.reduce((sum, { token, children }) => sum + sizeOf(children) + (token.type === "fence" || token.type === "code_block" ? ELEMENTS_OF_CODE : 1), 0);
+}
+
 /** As the server writes them into summaries: an entry's id, or its first characters. */
 const REFERENCE = /\[#([A-Za-z0-9_-]{1,80})\]/;
 

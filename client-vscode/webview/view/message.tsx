@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { memo } from "preact/compat";
 import { useContext } from "preact/hooks";
 
-import { GrowingMarkdown, Markdown } from "../markdown/markdown";
+import { GrowingMarkdown, LONGEST, Markdown } from "../markdown/markdown";
 import { post } from "../page";
 import { type AssistantItem, type BashItem, type Block, type Item, textOf } from "../state/items";
 import { Code, CopyButton } from "./code";
@@ -57,9 +57,10 @@ export const Message = memo(function Message({ item, running, undoable, report }
 });
 
 function Assistant({ item, running }: { item: AssistantItem; running: boolean }): JSX.Element {
+  const plain = textOf(item).length > LONGEST;
   return (
     <article class="message assistant" data-testid="assistant" aria-label="Assistant">
-      {item.blocks.map((block, at) => <Part key={at} block={block} running={running} />)}
+      {item.blocks.map((block, at) => <Part key={at} block={block} running={running} plain={plain} />)}
       <Ending item={item} />
       <Actions item={item} running={running} />
     </article>
@@ -127,10 +128,10 @@ function TryAgain({ id }: { id: string }): JSX.Element | null {
   );
 }
 
-function Part({ block, running }: { block: Block; running: boolean }): JSX.Element {
+function Part({ block, running, plain = false }: { block: Block; running: boolean; plain?: boolean }): JSX.Element {
   switch (block.kind) {
     case "text":
-      return <Markdown text={block.text} />;
+      return <Markdown text={block.text} plain={plain} />;
     case "thinking":
       return <Thinking text={block.text} />;
     case "tool":
