@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { devNull } from "node:os";
 import { join } from "node:path";
 
@@ -55,7 +56,15 @@ export class HiddenGit {
   /** Makes the repository, or writes its attributes again. */
   async prepare(): Promise<void> {
     await mkdir(this.repository, { recursive: true, mode: 0o700 });
-    await this.run(["init", "--quiet", "--template="]);
+    const init = async (): Promise<void> => {
+      await this.run(["init", "--quiet", "--template="]);
+      await this.run(["rev-parse", "--git-dir"]); // It leaves a HEAD that is none.
+    };
+    await init().catch(async () => {
+      // They hold nothing that it does not write: a crash may have left them in pieces.
+      for (const name of ["HEAD", "config"]) await rm(join(this.repository, name), { force: true });
+      await init();
+    });
     await mkdir(join(this.repository, "info"), { recursive: true });
     await writeFile(join(this.repository, "info", "attributes"), ATTRIBUTES);
   }
@@ -95,6 +104,16 @@ export class HiddenGit {
       clearTimeout(timer);
     }
   }
+}
+
+/** The id that Git gives a content. */
+export function blobId(bytes: Uint8Array): string {
+  return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+}
+
+/** Names, each with NUL at its end. */
+export function listOf(names: readonly string[]): string {
+  return names.map((name) => `${name}\0`).join("");
 }
 
 /** The names of a list that ends each with NUL, without those that are not UTF-8. */

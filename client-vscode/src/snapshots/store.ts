@@ -6,7 +6,7 @@ import { join, posix } from "node:path";
 import { isPartOfRepository, isSecret } from "../agent/sensitive";
 import { folded, ignoresCase, WrittenNames } from "./case";
 import { excludesAbove } from "./excludes";
-import { GitError, HiddenGit, namesOf } from "./git";
+import { blobId, GitError, HiddenGit, listOf, namesOf } from "./git";
 
 /** What a snapshot may cost. */
 export interface Limits {
@@ -99,7 +99,12 @@ export class SnapshotStore {
   take(conversationId: string): Promise<string> {
     return this.#inOrder(async () => {
       const patterns = await this.#record();
-      const tree = await this.#idOf(["write-tree"]);
+      const tree = await this.#idOf(["write-tree"]).catch(async () => {
+        // Of a file that did not change the content is gone.
+        await rm(this.#index, { force: true });
+        await this.#record();
+        return this.#idOf(["write-tree"]);
+      });
       await this.#keep(`${namespace(conversationId)}/${tree}`, () => tree);
       if (patterns.trim() !== "") await this.#keep(`${namespace(conversationId)}/${EXCLUDES}/${tree}/${digest(patterns)}`, () => this.#idOf(["hash-object", "-w", "--stdin"], patterns));
       this.#tidied ??= this.#tidy();
@@ -229,7 +234,7 @@ export class SnapshotStore {
   }
 
   async #update(how: readonly string[], names: readonly string[], more: Record<string, string> = {}): Promise<void> {
-    if (names.length > 0) await this.#git.run(["update-index", "-z", ...how], list(names), { more });
+    if (names.length > 0) await this.#git.run(["update-index", "-z", ...how], listOf(names), { more });
   }
 
   /** The id of the object that a command writes. */
@@ -377,18 +382,9 @@ function namespace(conversationId: string): string {
   return `refs/coppice/${digest(conversationId)}`;
 }
 
-/** The id that Git gives a content. */
-export function blobId(bytes: Uint8Array): string {
-  return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-}
-
 /** A name for a text in files and references. */
 export function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
-}
-
-function list(names: readonly string[]): string {
-  return names.map((name) => `${name}\0`).join("");
 }
 
 function count(lines: string): number | undefined {

@@ -5,8 +5,9 @@ import { dirname, join } from "node:path";
 
 import { bytesOfFile } from "../agent/text-file";
 import { WrittenNames } from "./case";
+import { blobId } from "./git";
 import type { Step } from "./plan";
-import { blobId, type StoredFile } from "./store";
+import type { StoredFile } from "./store";
 
 const LINK = "120000";
 const EXECUTABLE = "100755";

@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-import { blobId, LIMITS } from "../../src/snapshots/store";
+import { blobId } from "../../src/snapshots/git";
+import { LIMITS } from "../../src/snapshots/store";
 import { WorkspaceSnapshots } from "../../src/snapshots/workspace";
 
 /** Milliseconds that a command of Git and a whole snapshot may take, however busy the machine is. */

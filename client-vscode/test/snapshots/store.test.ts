@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { mock, test } from "node:test";
 
-import { GitError, HiddenGit } from "../../src/snapshots/git";
+import { blobId, GitError, HiddenGit } from "../../src/snapshots/git";
 import { isLeftOut, type Limits, SnapshotStore } from "../../src/snapshots/store";
 
 const LIMITS: Limits = { file: 100_000, added: 1_000_000, files: 1000, time: 60_000 };
@@ -229,6 +229,27 @@ test("the locks of references that a kill left go, and an index that it spoilt i
   await truncate(join(place.repository, "index"), 20);
   assert.equal(await new SnapshotStore(join(place.root, "storage"), place.folder, LIMITS).take("c"), first);
 });
+
+const BROKEN: Record<string, (place: Place, object: string) => Promise<void>> = {
+  "a content": (_, object) => rm(object),
+  "every content": ({ repository }) => rm(join(repository, "objects"), { recursive: true }),
+  "HEAD": ({ repository }) => writeFile(join(repository, "HEAD"), Buffer.alloc(21)),
+  "the settings": ({ repository }) => writeFile(join(repository, "config"), "[core\nx"),
+};
+for (const [what, spoil] of Object.entries(BROKEN)) {
+  test(`states are recorded again where a crash spoilt ${what}`, async () => {
+    await using place = await Place.with({ "a": "one", "b": "two" });
+    const first = await place.store.take("c");
+    const id = blobId(Buffer.from("two"));
+    await spoil(place, join(place.repository, "objects", id.slice(0, 2), id.slice(2)));
+    const store = new SnapshotStore(join(place.root, "storage"), place.folder, LIMITS);
+    await place.write("a", "three");
+    assert.notEqual(await store.take("c"), first);
+    await place.write("a", "one");
+    assert.equal(await store.take("c"), first);
+    assert.equal((await store.content({ mode: "100644", id })).toString(), "two");
+  });
+}
 
 test("what only a forgotten conversation has is deleted", async () => {
   await using place = await Place.with({ "a": "one" });
