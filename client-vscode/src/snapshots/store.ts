@@ -225,6 +225,7 @@ export class SnapshotStore {
     await this.#checkIndex();
     const patterns = await excludesAbove(this.folder);
     await writeFile(this.#excludes, patterns);
+    await this.#update(["--force-remove", "--stdin"], await this.#opened());
     const { gone, there, large } = await this.#changed();
     await this.#update(["--force-remove", "--stdin"], gone);
     // A file that has vanished since it was listed is none.
@@ -248,6 +249,13 @@ export class SnapshotStore {
     await this.#freeLock(reference);
     await this.#git.run(["update-ref", reference, await write()]);
     this.#referenced.add(reference);
+  }
+
+  /** Files that were too large to be recorded and are folders now: Git would look for nothing in them. */
+  async #opened(): Promise<string[]> {
+    const large = namesOf(await this.#git.run(["ls-files", "-z", "--stage"])).flatMap((line) => (line.startsWith(LEFT_OUT.mode) ? [line.slice(line.indexOf("\t") + 1)] : []));
+    const states = await Promise.all(large.map((path) => lstat(join(this.folder, path)).catch(() => undefined)));
+    return large.filter((_, at) => states[at]?.isDirectory() === true);
   }
 
   /** Files that differ from the last snapshot, and those that it has and the next one must not. */

@@ -251,6 +251,20 @@ for (const [what, spoil] of Object.entries(BROKEN)) {
   });
 }
 
+test("a file that was too large and becomes a folder is recorded with what is in it", async () => {
+  await using place = await Place.with({ "a": "x", "large": "x".repeat(LIMITS.file + 1) });
+  await place.store.take("c");
+  await rm(place.path("large"));
+  await place.write("large/in", "one");
+  const first = await place.store.take("c");
+  assert.deepEqual(await place.names(first), ["a", "large/in"]);
+  await place.write("large/in", "two");
+  assert.deepEqual(await place.store.differences(first, await place.store.take("c")), [{ path: "large/in", added: 1, removed: 1 }]);
+  await rm(place.path("large"), { recursive: true });
+  await place.write("large", "x".repeat(LIMITS.file + 1));
+  assert.deepEqual(await place.names(await place.store.take("c")), ["a", "large"]);
+});
+
 test("what only a forgotten conversation has is deleted", async () => {
   await using place = await Place.with({ "a": "one" });
   const shared = await place.store.take("first");
