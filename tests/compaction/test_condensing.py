@@ -67,6 +67,57 @@ def test_of_calls_that_were_made_again_the_newest_result_has_the_room() -> None:
     assert "8 of 9" in text
 
 
+JOBS = [f"  * job {'abcdefghij'[n % 10] * (1 + n // 10)} is waiting for its runner" for n in range(30)]
+
+
+def polled(command: str, *lines: str) -> list[Message]:
+    return run(command, "\n".join(lines))
+
+
+def test_of_lines_that_outputs_repeat_the_newest_are_shown() -> None:
+    done = [*JOBS[:20], "  ok job k", *JOBS[20:]]
+    text = shown(*polled("gh run view 7", "1 s", *JOBS), *polled("gh run watch 7", "2 s", *done))
+    assert "1 s\n[… 20 lines as in a later output …]\n" + JOBS[20] in text
+    assert "\n".join(["2 s", *done]) in text
+    thrice = shown(*(message for n in range(3) for message in polled(f"gh run view {n}", f"{n} s", *JOBS)))
+    assert thrice.count(JOBS[0]) == 1
+    assert thrice.index("1 s\n[… 30 lines as in a later output …]") < thrice.index(JOBS[0])
+
+
+def test_a_repeated_line_that_is_not_shown_below_stays() -> None:
+    """The later output has it in what is left out of its middle."""
+    large = [f"line {'abcdefghij'[n % 10] * (n + 1)}" for n in range(90)]
+    text = shown(*polled("gh run view 7", *large[30:45]), *polled("gh run view --log 7", *large))
+    assert "\n".join(large[30:45]) in text
+    assert "characters left out" in text
+
+
+def test_what_repeats_many_lines_is_shown_whole_and_not_cut() -> None:
+    screens = "\n".join(f"{n} s\n" + "\n".join(JOBS) for n in range(9))
+    text = shown(*run("gh run watch 7", screens), *polled("gh run view 7", *JOBS))
+    assert "characters left out" not in text
+    assert text.count("[… 30 lines as in a later output …]") == 9
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [message for n in "ab" for message in tool("Read", {"path": f"{n}.py"}, "\n".join(JOBS))],
+        [message for n in "ab" for message in polled(f"cat {n}.py", *JOBS)],
+        [message for n in "ab" for message in polled(f"gh run view {n}", *JOBS[:3])],
+        [user("\n".join(JOBS)), reply("\n".join(JOBS)), *polled("gh run view 7", *JOBS)],
+        [
+            *tool("Ask", {"question": "Which?"}, "\n".join(JOBS), details={"answered": True}),
+            *polled("gh run view 7", *JOBS),
+        ],
+        [user("Do what plan.md says"), *polled("cat plan.md", *JOBS), *polled("gh run view 7", *JOBS)],
+    ],
+    ids=["files", "files by a shell", "few", "words", "an answer", "a brief"],
+)
+def test_of_files_words_and_short_blocks_all_repetitions_stay(messages: list[Message]) -> None:
+    assert "as in a later output" not in shown(*messages)
+
+
 def test_a_result_whose_call_s_id_is_used_again_is_shown() -> None:
     calls: list[Message] = [
         AssistantMessage(content=[ToolCall(id="1", name="Bash", arguments={"command": name})])
@@ -174,11 +225,14 @@ def test_results_and_places_that_differ_in_their_numbers_are_no_progress(line: s
 
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize(
-    "unit", ["a", "a.", "-a\n", "<system-reminder>", "\r", "1\n", "= ", "#1 ", "http://aaaa", "a-1", "@@\n-"]
+    "unit",
+    ["a", "a.", "-a\n", "<system-reminder>", "\r", "1\n", "= ", "#1 ", "http://aaaa", "a-1", "@@\n-", "\n"],
 )
 def test_half_a_megabyte_of_anything_is_condensed_at_once(unit: str) -> None:
     text = unit * (500_000 // len(unit))
-    assert shown(user(text), *run(text[:200_000], text), *tool("Edit", {"patch": text}, text))
+    assert shown(
+        user(text), *run(text[:200_000], text), *tool("Edit", {"patch": text}, text), *run("make", text)
+    )
 
 
 def work(steps: int) -> list[Message]:
@@ -189,7 +243,7 @@ def work(steps: int) -> list[Message]:
             user(f"Do step {n} of docs/plan_{n}.md"),
             *tool("Read", {"file_path": f"docs/part_{n}.md"}, "text"),
             *edit(f"src/part_{n}.py", "x = 1\n" * 20),
-            *run("make all", f"step {n}\nok\n"),
+            *run("make all", "\n".join([f"step {n}", *JOBS])),
         )
     ]
 

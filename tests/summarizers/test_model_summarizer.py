@@ -35,7 +35,7 @@ def long_session(parts: int) -> list[Message]:
         for message in (
             user(f"Do step {n} of src/importer.py"),
             *edit(f"src/part_{n}.py"),
-            *run(f"make part_{n}", "done " * 200),
+            *run(f"make part_{n}", f"{'done ' * 200}{n}"),
         )
     ]
 

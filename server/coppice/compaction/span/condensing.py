@@ -1,9 +1,9 @@
 """A span with its less important texts shortened, so that the room goes to the others.
 
-What a later message repeats or replaces is shortened first: results of calls that were made again, the old
-side of edits, reminders and catalogues that a harness sends, lines of progress. What the user wrote, the
-assistant's words and the brief, a document that the user pointed to, stay whole. Of outputs the end stays,
-where errors are.
+What a later message repeats or replaces is shortened first: results of calls that were made again, lines of
+an output that a later one has, the old side of edits, reminders and catalogues that a harness sends, lines of
+progress. What the user wrote, the assistant's words and the brief, a document that the user pointed to, stay
+whole. Of outputs the end stays, where errors are.
 """
 
 import re
@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from coppice.compaction.actions.action import OLD_NAMES, action_of
+from coppice.compaction.actions.action import OLD_NAMES, Action, action_of
 from coppice.compaction.facts.documents import names_of, shows_document
-from coppice.compaction.span.outputs import decoded, without_progress
-from coppice.compaction.span.serialization import LOOKED_UP, RESULT_CHARS, shorten
-from coppice.compaction.span.speakers import HARNESS, speaker_of
+from coppice.compaction.facts.runners import is_basic
+from coppice.compaction.span.outputs import LaterLines, decoded, without_progress
+from coppice.compaction.span.serialization import LOOKED_UP, RESULT_CHARS, TAIL_SHARE, shorten
+from coppice.compaction.span.speakers import HARNESS, TOOL, speaker_of, spoken_in_result
 from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tree.authorship import written_by_user
 from coppice.tree.messages import (
@@ -45,7 +46,7 @@ _OLD_CHARS: Final = 160  # characters of the old side of an edit: where it was; 
 _NEW_SHARE: Final = 2
 """Of a result's characters, for another argument: what was written is not seen elsewhere. At 4,000 characters
 99 % of 2,216 recorded ones are whole."""
-_TAIL_SHARE: Final = 0.7
+_OUTPUT_TAIL: Final = 0.7
 """Of an output's characters, for its end: a failure is reported there (guess)."""
 _LEAST_REPEATED: Final = 200
 """Characters of a text that is named instead of repeated: of 326 repeated outputs, the shorter ones hold 15 %
@@ -65,12 +66,14 @@ class _Seen:
     """What is known of a span before its messages are shortened.
 
     `last` is the place of each call's newest result, by the call's name and arguments; `briefs` are the ids
-    of calls that read what the user pointed to; `texts` are those that were shown so far.
+    of calls that read what the user pointed to, `outputs` of those that did neither that nor read or change
+    files; `texts` are those that were shown so far.
     """
 
     calls: dict[str, ToolCall] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
     briefs: set[str] = field(default_factory=set)
+    outputs: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
 
     def repeats(self, text: str) -> bool:
@@ -88,7 +91,13 @@ def condensed(messages: Sequence[Message], result_chars: int = RESULT_CHARS) -> 
     `result_chars` bounds a tool's result that is none of the others.
     """
     seen = _seen(messages)
-    return [_condensed(message, place, seen, result_chars) for place, message in enumerate(messages)]
+    shown = [_condensed(message, place, seen, result_chars) for place, message in enumerate(messages)]
+    later = LaterLines()
+    for place, message in reversed(list(enumerate(shown))):
+        if isinstance(message, ToolResultMessage) and message.tool_call_id in seen.outputs:
+            text = later.fitted(text_of(message.content), *_limits(message, place, seen, result_chars))
+            shown[place] = message.model_copy(update={"content": [TextContent(text=text)]})
+    return shown
 
 
 def _seen(messages: Iterable[Message]) -> _Seen:
@@ -106,11 +115,22 @@ def _seen(messages: Iterable[Message]) -> _Seen:
             case ToolResultMessage(tool_call_id=call_id) if call_id in signatures:
                 seen.last[signatures[call_id]] = place
                 action = action_of("", seen.calls[call_id], "", is_error=message.is_error)
-                if shows_document(action, named) and decoded(text_of(message.content))[:1] not in ("{", "["):
+                text = text_of(message.content)
+                if shows_document(action, named) and decoded(text)[:1] not in ("{", "["):
                     seen.briefs.add(call_id)
+                elif spoken_in_result(message, text)[0] == TOOL and not _is_about_files(action):
+                    seen.outputs.add(call_id)
             case _:
                 pass
     return seen
+
+
+def _is_about_files(action: Action) -> bool:
+    """Whether it reads or changes files: a tool for that, or commands that do nothing but look at them or
+    handle them.
+    """
+    only_basic = bool(action.runs) and all(is_basic(run.command.program) for run in action.runs)
+    return only_basic or bool(action.touches)
 
 
 def _condensed(message: Message, place: int, seen: _Seen, result_chars: int) -> Message:
@@ -125,7 +145,7 @@ def _condensed(message: Message, place: int, seen: _Seen, result_chars: int) -> 
             text = _result(message, place, seen, result_chars)
             return message.model_copy(update={"content": [TextContent(text=text)]})
         case BashExecutionMessage():
-            output = shorten(without_progress(message.output), result_chars, tail=_TAIL_SHARE)
+            output = shorten(without_progress(message.output), result_chars, tail=_OUTPUT_TAIL)
             return message.model_copy(update={"output": output})
         case UserMessage() | CustomRoleMessage() if speaker_of(message) != "User":
             chars = _HARNESS_CHARS if speaker_of(message) == HARNESS else _INSTRUCTION_CHARS
@@ -181,16 +201,23 @@ def _result(message: ToolResultMessage, place: int, seen: _Seen, result_chars: i
         "\n".join("[image]" if isinstance(block, ImageContent) else block.text for block in message.content),
         seen,
     )
-    call = seen.calls.get(message.tool_call_id)
-    replaced = call is not None and seen.last.get(f"{call.name} {call.arguments_json}", place) != place
-    if message.tool_call_id in seen.briefs and not replaced:
-        return shorten(decoded(text), BRIEF_CHARS)
-    is_output = message.is_error or (call is not None and not _COMMANDS.isdisjoint(call.arguments))
+    chars, tail = _limits(message, place, seen, result_chars)
     text = decoded(text)
-    if is_output:
+    if tail == _OUTPUT_TAIL:
         text = without_progress(text)
-    chars = int(_REPLACED_SHARE * result_chars) if replaced else result_chars
-    return shorten(text, chars, tail=_TAIL_SHARE) if is_output else shorten(text, chars)
+    return text if message.tool_call_id in seen.outputs else shorten(text, chars, tail=tail)
+
+
+def _limits(message: ToolResultMessage, place: int, seen: _Seen, result_chars: int) -> tuple[int, float]:
+    """How many characters of a result are shown, and which share of them from its end."""
+    call = seen.calls.get(message.tool_call_id)
+    is_output = message.is_error or (call is not None and not _COMMANDS.isdisjoint(call.arguments))
+    tail = _OUTPUT_TAIL if is_output else TAIL_SHARE
+    if call is not None and seen.last.get(f"{call.name} {call.arguments_json}", place) != place:
+        return int(_REPLACED_SHARE * result_chars), tail
+    if message.tool_call_id in seen.briefs:
+        return BRIEF_CHARS, TAIL_SHARE
+    return result_chars, tail
 
 
 def _without_repeated_reminders(text: str, seen: _Seen) -> str:

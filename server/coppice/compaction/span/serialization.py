@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
-from coppice.compaction.span.speakers import HARNESS, speaker_of, spoken_in_result
+from coppice.compaction.span.speakers import HARNESS, TOOL, speaker_of, spoken_in_result
 from coppice.escapes import HIDDEN
 from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tokens.measuring import compact_json
@@ -31,7 +31,7 @@ from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 
 LOOKED_UP: Final = "(Earlier entries, looked up again; they are in the history.)"
 RESULT_CHARS: Final = 2_000  # characters of a tool result (Pi: `TOOL_RESULT_MAX_CHARS`)
-_TAIL_SHARE: Final = 0.4  # share of them taken from the end (guess)
+TAIL_SHARE: Final = 0.4  # share of them taken from the end (guess)
 _SPEAKERS: Final = (
     "user",
     "human",
@@ -96,7 +96,7 @@ def transcript(messages: Iterable[Message], result_chars: int | None = None) -> 
     return "\n\n".join(part for message in messages for part in _parts(message, result_chars))
 
 
-def shorten(text: str, limit: int, *, tail: float = _TAIL_SHARE) -> str:
+def shorten(text: str, limit: int, *, tail: float = TAIL_SHARE) -> str:
     """`text` in at most about `limit` characters: its head, how much is left out, its tail.
 
     `tail` is the tail's share of the limit.
@@ -131,7 +131,7 @@ def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str,
         case AssistantMessage():
             yield from _reply(message)
         case ToolResultMessage() if result_chars is not None and message.tool_name in HISTORY_TOOLS:
-            yield "Tool result", LOOKED_UP
+            yield TOOL, LOOKED_UP
         case ToolResultMessage():
             speaker, text = spoken_in_result(message, _content(message.content))
             yield speaker, text if result_chars is None else shorten(text, result_chars)

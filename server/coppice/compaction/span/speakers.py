@@ -17,6 +17,7 @@ from coppice.tree.messages import (
 from coppice.tree.view import message_of
 
 HARNESS: Final = "Harness"
+TOOL: Final = "Tool result"
 
 
 def message_with_author(entry: Entry) -> Message | None:
@@ -56,4 +57,4 @@ def spoken_in_result(message: ToolResultMessage, text: str) -> tuple[str, str]:
     if details.get("answered") is True:
         answer = details.get("answer")
         return "User, answering this call", answer if isinstance(answer, str) else answers_in(text)
-    return "Tool result", text
+    return TOOL, text
