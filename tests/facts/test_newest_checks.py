@@ -33,6 +33,17 @@ def test_a_pass_before_most_changes_is_not_listed_beside_a_newer_one() -> None:
     assert lines == ["- `pytest` passed: 3 passed; changed since: src/b.py"]
 
 
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("ok  \texample.org/rows\t5.6s\nok  \texample.org/names\t(cached)", ""),
+        ("ok  \texample.org/rows\t5.6s\n0 issues.", ": 0 issues."),
+    ],
+)
+def test_of_a_pass_the_line_that_counts_is_shown_and_no_verdict_alone(output: str, line: str) -> None:
+    assert f"- `mise run test` passes{line}" in state_lines(state(*run("mise run test", output)), {})
+
+
 def test_a_check_behind_a_folder_that_is_not_there_has_not_failed() -> None:
     absent = run("cd absent && pytest", "bash: cd: absent: No such file or directory", is_error=True)
     assert state(*run("pytest", "3 passed"), *absent).checks == []

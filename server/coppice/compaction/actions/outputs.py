@@ -77,9 +77,10 @@ def left_running(output: str) -> str:
 
 
 def counted(output: str) -> tuple[bool | None, str]:
-    """Whether the counts in the last lines of `output` show a run that passed, and the line that shows it.
+    """Whether the counts in the last lines of `output` show a run that passed, and the line that has them: a
+    verdict alone says no more.
 
-    None and an empty text where no line counts anything.
+    None and an empty text where no line shows either.
     """
     for raw in reversed(output.splitlines()[-_LAST_LINES:]):
         line = raw[:_LONGEST_LINE].strip().strip("= -")
@@ -89,7 +90,7 @@ def counted(output: str) -> tuple[bool | None, str]:
         numbers = [match for match in matches if not match["verdict"]]
         if not numbers and len(line) > 100:  # noqa: PLR2004 - a verdict begins a short line; prose is long
             continue
-        return not any(map(_is_failure, matches)), clip(one_line(line), 160)
+        return not any(map(_is_failure, matches)), clip(one_line(line), 160) if numbers else ""
     return None, ""
 
 
