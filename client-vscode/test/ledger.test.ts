@@ -5,7 +5,7 @@ import { sections } from "../src/ledger/model";
 import type { LedgerResult, WorkLedger, WorkState } from "../src/protocol.gen";
 
 function result({ messages = [], quotations = [], finished = false, ...state }: Partial<WorkLedger & WorkState>): LedgerResult {
-  const ledger = { messages, quotations, finished, earlier: "", earlierBeforeCommit: "", leftOut: 0, state: { branch: "main", baseCommit: "", ...state } };
+  const ledger = { messages, quotations, finished, replied: finished, earlier: "", earlierBeforeCommit: "", leftOut: 0, state: { branch: "main", baseCommit: "", ...state } };
   return { leafId: "leaf", ledger, readFiles: [], modifiedFiles: [], deletedFiles: [] };
 }
 

@@ -57,8 +57,13 @@ def test_code_and_files_of_the_work_are_no_publications() -> None:
 def test_what_was_published_is_done_without_what_was_removed_since() -> None:
     text = "Two workers read the rows. The lock is row_lock()."
     commented = [user("Reply"), *edit("a.py", "row_lock()"), *run(f"gh pr comment 7 --body '{text}'", "ok")]
-    assert f"- [x] Written with `gh pr comment 7`: {text}" in summarize_offline(request(commented))
+    lead = "Written for others, the newest first, each as things were then: "
+    assert f"- [x] {lead}`gh pr comment 7`: {text}" in summarize_offline(request(commented))
     back = {"file_path": "a.py", "old_string": "row_lock()", "new_string": "x"}
     undone = summarize_offline(request([*commented, *tool("Edit", back, "ok")]))
-    assert "Written with `gh pr comment 7`: Two workers read the rows." in undone
+    assert f"{lead}`gh pr comment 7`: Two workers read the rows." in undone
     assert "row_lock" not in undone
+    again = summarize_offline(
+        request([*commented, *run("gh pr comment 8 --body 'Each row is read once.'", "ok")])
+    )
+    assert f"- [x] {lead}`gh pr comment 8`: Each row is read once.\n- [x] `gh pr comment 7`: {text}" in again

@@ -182,6 +182,20 @@ def test_what_the_kept_messages_settle_is_not_blocked() -> None:
     assert "Commit abcdef1 Add a" in parts_of(asked).state
 
 
+def test_a_request_is_a_next_step_until_it_was_replied_to() -> None:
+    """Also where nothing was announced, and where the reply is among the messages that are kept."""
+    history = [user("Read the rows"), reply("They are read."), user("Now count them"), *run("git push", "ok")]
+    for kept, replied, steps in (
+        ([], "", ("Not finished: Now count them",)),
+        (run("ls", "a.py"), "", ("Not finished: Now count them",)),
+        ([reply("There are two.")], ", replied to", ()),
+        ([reply("There are two."), user("Sort them")], ", replied to", ()),
+    ):
+        summary = parse_summary(summarize_offline(request(history, kept_messages=kept)))
+        assert summary.goal[-1] == f"Newest request{replied}: Now count them"
+        assert summary.next_steps == steps
+
+
 def test_the_focus_comes_first_and_a_focus_without_a_match_is_reported() -> None:
     messages = [
         message

@@ -176,11 +176,14 @@ COMMIT = run("git commit -m 'Move the files'", "[main 1a2b3c4] Move the files\n 
 
 def test_the_next_steps_of_an_earlier_summary_end_with_a_turn_that_committed() -> None:
     turn = [user("Go on"), *edit("main-new.ts"), *COMMIT]
-    for last, ended in (([], False), ([reply("Moved.")], True), ([user("Now rename them")], True)):
+    for last, ended, request_left in (
+        ([], False, ["Not finished: Go on"]),
+        ([reply("Moved.")], True, []),
+        ([user("Now rename them")], True, ["Not finished: Now rename them"]),
+    ):
         parsed = parse_summary(summarize_offline(request([*turn, *last], previous=EARLIER.render())))
-        assert (parsed.next_steps, "Moving" in parsed.in_progress) == (
-            ((), False) if ended else (EARLIER.next_steps, True)
-        )
+        assert parsed.next_steps == (*request_left, *(() if ended else EARLIER.next_steps))
+        assert ("Moving" in parsed.in_progress) is not ended
         dated = "To do in the earlier summary, before commit 1a2b3c4: Moving; Write main-new.ts"
         assert (dated in parsed.context) is ended
 

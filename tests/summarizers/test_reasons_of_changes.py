@@ -102,13 +102,9 @@ def test_the_words_before_the_first_call_say_what_an_unfinished_turn_will_do() -
     summary = parse_summary(summarize_offline(request(begun)))
     planned = f"Planned in this turn, before changes of rows.py, main.py: {opening}"
     assert planned in summary.in_progress
-    assert summary.next_steps == ("What is left of the plan in progress.",)
+    assert summary.next_steps == ("Not finished: Make a request for it",)
     ended = parse_summary(summarize_offline(request([*begun, reply("It is built.")])))
     assert (ended.in_progress, ended.next_steps) == ((), ())
-    later = [user("Make a request for it"), *edit("src/rows.py"), *saying(opening, edit("src/main.py"))]
-    assert parse_summary(summarize_offline(request(later))).next_steps == (
-        "The newest request is not finished.",
-    )
 
 
 def test_a_bare_yes_to_a_proposal_takes_its_reasons_over() -> None:

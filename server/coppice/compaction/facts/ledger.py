@@ -131,11 +131,17 @@ class LedgerBuilder:
             state=state,
             quotations=self._quotations.write(state.commits),
             finished=self._finished,
+            replied=self._finished,
             earlier=self._earlier,
             earlier_before_commit=self._earlier_before
             or self._quotations.commit_after(self._earlier_at, state.commits),
             left_out=self._left_out,
         )
+
+    @property
+    def finished(self) -> bool:
+        """Whether the assistant has ended its turn."""
+        return self._finished
 
     @property
     def inherited_quotations(self) -> list[Quotation]:
@@ -255,15 +261,22 @@ def ledger_details(ledger: WorkLedger) -> dict[str, Any]:
 
 
 def brought_up_to_date(ledger: WorkLedger, later: Iterable[Entry | Message], root: str | None) -> WorkLedger:
-    """`ledger` as of the end of `later`: its state, and what holds of its quotations. Its messages stay, and
-    with `later` its last quotation is not what the turn ended with.
+    """`ledger` as of the end of `later`: its state, what holds of its quotations, and whether its newest
+    request was replied to. Its messages stay, and with `later` its last quotation is not what the turn ended
+    with.
     """
-    builder, finished = LedgerBuilder(ledger, root), ledger.finished
+    builder, finished, replied = LedgerBuilder(ledger, root), ledger.finished, ledger.finished
     for each in later:
         finished = False
         if isinstance(each, EntryBase):
             builder.add([each])
         else:
             builder.add_message(each, "")
-    mine = {"messages": ledger.messages, "quotations": builder.inherited_quotations, "finished": finished}
+        replied = replied or builder.finished
+    mine = {
+        "messages": ledger.messages,
+        "quotations": builder.inherited_quotations,
+        "finished": finished,
+        "replied": replied,
+    }
     return builder.ledger.model_copy(update=mine)

@@ -47,6 +47,7 @@ _MOST_REASONS: Final = 12
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ASKED_CHARS: Final = 100  # characters of a message that is quoted whole below
+_PUBLISHED: Final = "Written for others, the newest first, each as things were then: "
 _QUOTED: Final = "The earlier summary, as it was written{}:"
 _WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
 _GLUE: Final = frozenset((
@@ -151,15 +152,21 @@ def _goal(ledger: WorkLedger, earlier: list[Line], references: Mapping[str, str]
         first = "First request: " if asked[1:] else ""
         yield Line("goal", f"{first}{whole_sentences(request_in(asked[0].text), _GOAL_CHARS)}")
     if asked[0 if goals else 1 :]:
-        approved = [each for each in ledger.quotations if each.kind == "approval"][-1:]
-        answers = [each for each in approved if each.about == one_line(asked[-1].text)]
-        requests = asked if answers else [each for each in asked if not is_bare(each.text)]
-        newest = (requests or asked)[-1]
-        replied = ", replied to" if ledger.finished else ""
-        text = f"Newest request{replied}: {whole_sentences(request_in(newest.text), _GOAL_CHARS)}"
-        if answers:
-            text = f"{ended(text)} It answers: {answers[0].text}"
-        yield Line("goal", referenced(text, newest.entry_id, references), 1_000)
+        replied = ", replied to" if ledger.replied else ""
+        text, entry = _newest_request(ledger, asked, _GOAL_CHARS)
+        yield Line("goal", referenced(f"Newest request{replied}: {text}", entry, references), 1_000)
+
+
+def _newest_request(ledger: WorkLedger, asked: list[LedgerMessage], chars: int) -> tuple[str, str]:
+    """The newest request of the user in about `chars` characters, and its entry. It is their newest message
+    that says more than yes or no, or the newest of all with the question that it answers.
+    """
+    approved = [each for each in ledger.quotations if each.kind == "approval"][-1:]
+    answers = [each for each in approved if each.about == one_line(asked[-1].text)]
+    requests = asked if answers else [each for each in asked if not is_bare(each.text)]
+    newest = (requests or asked)[-1]
+    text = whole_sentences(request_in(newest.text), chars)
+    return (f"{ended(text)} It answers: {answers[0].text}" if answers else text), newest.entry_id
 
 
 def _rules(messages: list[LedgerMessage], references: Mapping[str, str]) -> Iterator[Line]:
@@ -207,9 +214,10 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
     tasks = [each for each in now.tasks if each.state in ("in_progress", "open")]
     for number, task in enumerate(tasks):
         yield Line("next_steps", task.title, 1 + number)
-    if newest is not None and newest.kind == "announcement" and not tasks:
-        rest = "What is left of the plan in progress." if plans else "The newest request is not finished."
-        yield Line("next_steps", rest)
+    asked = [each for each in ledger.messages if each.source == "user"]
+    if asked and not ledger.replied and not tasks:
+        request, entry = _newest_request(ledger, asked, _ASKED_CHARS)
+        yield Line("next_steps", referenced(f"Not finished: {request}", entry, references))
 
 
 def _ended_turns(replies: list[Quotation], references: Mapping[str, str], first: int = 0) -> Iterator[Line]:
@@ -319,12 +327,13 @@ def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
 
 
 def _publications(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """What was written for others, the newest first."""
+    """What was written for others, the newest first. What holds of the older ones is not marked in each."""
     published = [each for each in quotations if each.kind == "publication"]
-    for place, each in enumerate(reversed(published[-_MOST_REASONS:]), 2_000):
+    for place, each in enumerate(reversed(published[-_MOST_REASONS:])):
+        lead = "" if place else _PUBLISHED
         texts = " ".join(map(ended, statements_of(each.text)))
-        text = f"Written{before(each.before_commit)} with `{each.about}`: {texts}"
-        yield Line("done", referenced(text, each.entry_id, references), place)
+        text = f"{lead}`{each.about}`: {texts}"
+        yield Line("done", referenced(text, each.entry_id, references), 2_000 + place)
 
 
 def _summary(lines: list[Line]) -> Summary:
