@@ -42,6 +42,11 @@ def test_a_file_that_only_a_dropped_commit_had_is_not_stated_as_deleted() -> Non
     change = tool("Bash", {"command": "echo y >> 'new dir/a.txt'"})
     reset = tool("Bash", {"command": "git reset --soft HEAD~1"})
     remove = tool("Bash", {"command": "git rm -qf 'new dir/a.txt'"})
-    for session in ([*seen, *amend, *remove, *reset], [*write, *commit, *change, *reset, *remove]):
+    without = tool("Bash", {"command": "git commit --amend -m Two"}, "[main 2222222] Two\n 1 file changed\n")
+    for session in (
+        [*seen, *amend, *remove, *reset],
+        [*seen, *remove, *without, *reset],
+        [*write, *commit, *change, *reset, *remove],
+    ):
         state = LedgerBuilder(root="/project").add_messages(session).ledger.state
         assert state.uncommitted == []

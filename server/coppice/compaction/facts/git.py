@@ -109,7 +109,10 @@ class Git:
         )
         if is_here and line:
             self._state.branch = commit.branch
-        self._taken[commit.subject] = _merged([*self._taken.pop(before.subject, []), *taken])
+        earlier = self._taken.pop(before.subject, None)
+        if amends and earlier is None:  # whether the commit had created what is deleted now is not known
+            taken = [file for file in taken if file.kind != "deleted"]
+        self._taken[commit.subject] = _merged([*(earlier or ()), *taken])
         commits.append(commit)
         del commits[:-_MOST_COMMITS]
 
