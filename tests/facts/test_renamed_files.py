@@ -1,7 +1,7 @@
 """Renamed files: what a status shows of them, and those that only the index has."""
 
 import pytest
-from talk import tool
+from talk import run, tool
 
 from coppice.compaction.facts.ledger import LedgerBuilder
 
@@ -50,3 +50,34 @@ def test_a_file_that_only_a_dropped_commit_had_is_not_stated_as_deleted() -> Non
     ):
         state = LedgerBuilder(root="/project").add_messages(session).ledger.state
         assert state.uncommitted == []
+
+
+def test_a_commit_created_what_it_prints_itself() -> None:
+    made = "[main {0}] {1}\n 1 file changed, 1 insertion(+)\n create mode 100644 {2}\n"
+    outputs = made.format("1111111", "One", "a.txt"), made.format("2222222", "Two", "b.txt")
+    session = [*run("echo a > a.txt; echo b > b.txt")]
+    both = "git add a.txt && git commit -m One && git add b.txt && git commit -m Two"
+    session += [*run(both, "".join(outputs)), *run("git reset --soft HEAD~1")]
+    state = LedgerBuilder(root="/project").add_messages([*session, *run("rm a.txt")]).ledger.state
+    assert {file.path: file.kind for file in state.uncommitted} == {"a.txt": "deleted", "b.txt": "created"}
+
+
+def test_what_a_pull_or_another_repository_created_is_none_of_a_commit() -> None:
+    pulled = "Fast-forward\n README.md | 1 +\n 1 file changed\n create mode 100644 README.md\n"
+    made = "[main 1111111] One\n 1 file changed\n"
+    changed = run("echo a > README.md && git commit -am Zero", "[main 0000000] Zero\n 1 file changed\n")
+    for command, output in (
+        ("git pull && git commit -am One", pulled + made),
+        ("cd sub && git commit -am One", f"{made} create mode 100644 README.md\n"),
+    ):
+        session = [*changed, *run(command, output), *run("git reset --soft HEAD~1")]
+        state = LedgerBuilder(root="/project").add_messages(session).ledger.state
+        assert state.uncommitted == []
+
+
+def test_the_files_of_a_commit_are_those_whose_changes_it_took() -> None:
+    made = "[main 1111111] One\n 2 files changed\n create mode 100644 a.txt\n create mode 100644 b.txt\n"
+    session = [*run("echo a > a.txt"), *run("git status", "nothing to commit, working tree clean\n")]
+    session += [*run("echo b > b.txt"), *run("git add b.txt && git commit -m One", made)]
+    [commit] = LedgerBuilder(root="/project").add_messages(session).ledger.state.commits
+    assert commit.files == ["b.txt"]

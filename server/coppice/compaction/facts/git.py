@@ -93,11 +93,13 @@ class Git:
             if run.succeeded is None and command.runs("git", "commit") and is_here:
                 self._tree.commit()  # whether it was made is not known, so neither is what is uncommitted
             return
-        taken = list[ChangedFile]()
+        taken, created = list[ChangedFile](), list[ChangedFile]()
         if is_here and command.runs("git", "commit"):
             everything = has_option(command, "a", "--all")
             specs = self._files.specs(command) if "--" in command.arguments else []
-            taken = [*self._created(action), *self._tree.commit(specs, everything=everything)]
+            if line and self._workspace.path(".", command.directory) == ".":  # else from another folder
+                created = list(self._created(line, action.entry))
+            taken = self._tree.commit(specs, everything=everything)
         before = commits.pop() if amends and commits else Commit(subject=subject)
         commit = Commit(
             entry_id=action.entry,
@@ -112,15 +114,15 @@ class Git:
         earlier = self._taken.pop(before.subject, None)
         if amends and earlier is None:  # whether the commit had created what is deleted now is not known
             taken = [file for file in taken if file.kind != "deleted"]
-        self._taken[commit.subject] = _merged([*(earlier or ()), *taken])
+        self._taken[commit.subject] = _merged([*(earlier or ()), *created, *taken])
         commits.append(commit)
         del commits[:-_MOST_COMMITS]
 
-    def _created(self, action: Action) -> Iterator[ChangedFile]:
+    def _created(self, commit: re.Match[str], entry: str) -> Iterator[ChangedFile]:
         """The files that a commit created, of those whose changes were seen."""
-        for path in filter(None, map(self._workspace.path, created_by(action.output))):
+        for path in filter(None, map(self._workspace.path, created_by(commit))):
             if self._tree.followed(path):
-                yield ChangedFile(entry_id=action.entry, path=path, kind="created")
+                yield ChangedFile(entry_id=entry, path=path, kind="created")
 
     def _push(self, run: Run, action: Action) -> None:
         pushed = run.succeeded or (run.succeeded is None and PUSHED.search(action.output))

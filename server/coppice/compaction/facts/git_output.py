@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Final
 
 from coppice.compaction.actions.action import Action
@@ -65,9 +66,10 @@ def logged(output: str, *, one_line_each: bool) -> list[tuple[str, str]]:
     return [(match["hash"], match["subject"].strip()) for match in matches]
 
 
-def created_by(output: str) -> Iterator[str]:
-    """The files that a commit says it created."""
-    for line in output.splitlines():
+def created_by(commit: re.Match[str]) -> Iterator[str]:
+    """The files that a commit, a match of `COMMITTED`, says it created: in the lines right after it."""
+    after = commit.string[commit.end() + 1 :].splitlines()
+    for line in takewhile(lambda line: line.startswith(" "), after):
         if line.startswith(_CREATED):
             yield line.removeprefix(_CREATED).partition(" ")[2].strip('"')
 
