@@ -4,6 +4,7 @@ import pytest
 from talk import edit, request, run, tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.offline import summarize_offline
 from coppice.tree.messages import Message
 
@@ -57,13 +58,16 @@ def test_code_and_files_of_the_work_are_no_publications() -> None:
 def test_what_was_published_is_done_without_what_was_removed_since() -> None:
     text = "Two workers read the rows. The lock is row_lock()."
     commented = [user("Reply"), *edit("a.py", "row_lock()"), *run(f"gh pr comment 7 --body '{text}'", "ok")]
-    lead = "Written for others, the newest first, each as things were then: "
-    assert f"- [x] {lead}`gh pr comment 7`: {text}" in summarize_offline(request(commented))
+    assert f"- [x] Written then with `gh pr comment 7`: {text}" in summarize_offline(request(commented))
     back = {"file_path": "a.py", "old_string": "row_lock()", "new_string": "x"}
     undone = summarize_offline(request([*commented, *tool("Edit", back, "ok")]))
-    assert f"{lead}`gh pr comment 7`: Two workers read the rows." in undone
+    assert "Written then with `gh pr comment 7`: Two workers read the rows." in undone
     assert "row_lock" not in undone
-    again = summarize_offline(
-        request([*commented, *run("gh pr comment 8 --body 'Each row is read once.'", "ok")])
-    )
-    assert f"- [x] {lead}`gh pr comment 8`: Each row is read once.\n- [x] `gh pr comment 7`: {text}" in again
+
+
+def test_each_publication_is_dated_also_beside_one_that_does_not_fit_and_listed_once() -> None:
+    long = " ".join(f"Row {n} is read once." for n in range(200))
+    texts = (TEXT, TEXT, long)
+    session = [user("Reply"), *(m for text in texts for m in run(f"gh pr comment 7 --body '{text}'", "ok"))]
+    summary = parse_summary(summarize_offline(request(session, max_tokens=600)))
+    assert summary.done == (f"Written then with `gh pr comment 7`: {TEXT}",)

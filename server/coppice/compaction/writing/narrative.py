@@ -47,7 +47,6 @@ _MOST_REASONS: Final = 12
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ASKED_CHARS: Final = 100  # characters of a message that is quoted whole below
-_PUBLISHED: Final = "Written for others, the newest first, each as things were then: "
 _QUOTED: Final = "The earlier summary, as it was written{}:"
 _WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
 _GLUE: Final = frozenset((
@@ -327,13 +326,12 @@ def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
 
 
 def _publications(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """What was written for others, the newest first. What holds of the older ones is not marked in each."""
+    """What was written for others, the newest first."""
     published = [each for each in quotations if each.kind == "publication"]
-    for place, each in enumerate(reversed(published[-_MOST_REASONS:])):
-        lead = "" if place else _PUBLISHED
+    for place, each in enumerate(reversed(published[-_MOST_REASONS:]), 2_000):
         texts = " ".join(map(ended, statements_of(each.text)))
-        text = f"{lead}`{each.about}`: {texts}"
-        yield Line("done", referenced(text, each.entry_id, references), 2_000 + place)
+        text = f"Written then with `{each.about}`: {texts}"
+        yield Line("done", referenced(text, each.entry_id, references), place)
 
 
 def _summary(lines: list[Line]) -> Summary:
