@@ -1962,14 +1962,14 @@ export interface WillNavigateResult {
 
 /**
  * Everything oldest first. `state` holds no statement of anybody, only evidence.
- * `finished` says that the assistant has ended its turn, `replied` that it has by the end of what the model still sees: that the user's newest request was replied to. `earlier` is the narrative of an earlier summary that a model or a person wrote, and `earlierBeforeCommit` the first commit since then whose turn has ended: its next steps are out of date. `leftOut` counts the older messages and quotations that are no longer listed.
+ * `finished` says that the assistant has ended its turn, `replied` that it has by the end of what the model still sees: that the user's newest request was replied to; null where the user wrote again before that, which may have ended the request. `earlier` is the narrative of an earlier summary that a model or a person wrote, and `earlierBeforeCommit` the first commit since then whose turn has ended: its next steps are out of date. `leftOut` counts the older messages and quotations that are no longer listed.
  */
 export interface WorkLedger {
   messages?: LedgerMessage[];
   state?: WorkState;
   quotations?: Quotation[];
   finished: boolean;
-  replied: boolean;
+  replied: boolean | null;
   earlier: string;
   earlierBeforeCommit: string;
   leftOut: number;

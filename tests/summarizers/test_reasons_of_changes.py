@@ -103,6 +103,8 @@ def test_the_words_before_the_first_call_say_what_an_unfinished_turn_will_do() -
     planned = f"Planned in this turn, before changes of rows.py, main.py: {opening}"
     assert planned in summary.in_progress
     assert summary.next_steps == ("Not finished: Make a request for it",)
+    short = parse_summary(summarize_offline(request([user("Make one"), *begun[1:]])))
+    assert short.next_steps == ("What is left of the plan in progress.",)
     ended = parse_summary(summarize_offline(request([*begun, reply("It is built.")])))
     assert (ended.in_progress, ended.next_steps) == ((), ())
 

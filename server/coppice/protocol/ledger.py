@@ -54,17 +54,17 @@ class WorkLedger(WireModel):
     """Everything oldest first. `state` holds no statement of anybody, only evidence.
 
     `finished` says that the assistant has ended its turn, `replied` that it has by the end of what the model
-    still sees: that the user's newest request was replied to. `earlier` is the narrative of an earlier
-    summary that a model or a person wrote, and `earlierBeforeCommit` the first commit since then whose turn
-    has ended: its next steps are out of date. `leftOut` counts the older messages and quotations that are no
-    longer listed.
+    still sees: that the user's newest request was replied to; null where the user wrote again before that,
+    which may have ended the request. `earlier` is the narrative of an earlier summary that a model or a
+    person wrote, and `earlierBeforeCommit` the first commit since then whose turn has ended: its next steps
+    are out of date. `leftOut` counts the older messages and quotations that are no longer listed.
     """
 
     messages: list[LedgerMessage] = Field(default_factory=list)
     state: WorkState = Field(default_factory=WorkState)
     quotations: list[Quotation] = Field(default_factory=list)
     finished: bool = False
-    replied: bool = False
+    replied: bool | None = False
     earlier: str = ""
     earlier_before_commit: str = ""
     left_out: int = 0

@@ -63,6 +63,7 @@ class LedgerBuilder:
         self._quotations = Quotations(before.quotations)
         self._finished = before.finished
         self._replied = True
+        self._asked = False
         self._left_out = before.left_out
         self._calls: dict[str, tuple[str, ToolCall]] = {}
         self._waiting: dict[str, ToolCall] = {}
@@ -144,6 +145,11 @@ class LedgerBuilder:
         return self._finished
 
     @property
+    def asked(self) -> bool:
+        """Whether the user wrote anything that it took in itself."""
+        return self._asked
+
+    @property
     def inherited_quotations(self) -> list[Quotation]:
         """The quotations of the ledger that this one continues, so far as they still hold."""
         return self._quotations.write(self._state.state().commits, inherited=True)
@@ -154,6 +160,7 @@ class LedgerBuilder:
             return
         if not self._replied and self._messages and is_bare_command(self._messages[-1].text):
             self._messages.pop()  # it was for the application: no assistant replied to it
+        self._asked = True
         self._finished = self._replied = False
         self._state.begin_turn()
         self._quotations.user(words)
@@ -272,11 +279,12 @@ def brought_up_to_date(ledger: WorkLedger, later: Iterable[Entry | Message], roo
             builder.add([each])
         else:
             builder.add_message(each, "")
-        replied = replied or builder.finished
+        if not builder.asked:
+            replied = replied or builder.finished
     mine = {
         "messages": ledger.messages,
         "quotations": builder.inherited_quotations,
         "finished": finished,
-        "replied": replied,
+        "replied": replied or (None if builder.asked else False),
     }
     return builder.ledger.model_copy(update=mine)

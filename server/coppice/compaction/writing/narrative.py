@@ -12,7 +12,7 @@ from itertools import dropwhile, filterfalse, pairwise
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
-from coppice.compaction.facts.user import request_in
+from coppice.compaction.facts.user import is_bare_command, request_in
 from coppice.compaction.summary import Summary, SummaryDecision
 from coppice.compaction.text.answers import decides, is_bare
 from coppice.compaction.text.lasting import lasting_sentences
@@ -152,20 +152,19 @@ def _goal(ledger: WorkLedger, earlier: list[Line], references: Mapping[str, str]
         yield Line("goal", f"{first}{whole_sentences(request_in(asked[0].text), _GOAL_CHARS)}")
     if asked[0 if goals else 1 :]:
         replied = ", replied to" if ledger.replied else ""
-        text, entry = _newest_request(ledger, asked, _GOAL_CHARS)
-        yield Line("goal", referenced(f"Newest request{replied}: {text}", entry, references), 1_000)
+        answered = _answered(ledger, asked[-1])
+        requests = asked if answered else [each for each in asked if not is_bare(each.text)]
+        newest = (requests or asked)[-1]
+        text = f"Newest request{replied}: {whole_sentences(request_in(newest.text), _GOAL_CHARS)}"
+        if answered:
+            text = f"{ended(text)}{answered}"
+        yield Line("goal", referenced(text, newest.entry_id, references), 1_000)
 
 
-def _newest_request(ledger: WorkLedger, asked: list[LedgerMessage], chars: int) -> tuple[str, str]:
-    """The newest request of the user in about `chars` characters, and its entry. It is their newest message
-    that says more than yes or no, or the newest of all with the question that it answers.
-    """
+def _answered(ledger: WorkLedger, message: LedgerMessage) -> str:
+    """The question that the user's newest message answers, after it; empty where it answers none."""
     approved = [each for each in ledger.quotations if each.kind == "approval"][-1:]
-    answers = [each for each in approved if each.about == one_line(asked[-1].text)]
-    requests = asked if answers else [each for each in asked if not is_bare(each.text)]
-    newest = (requests or asked)[-1]
-    text = whole_sentences(request_in(newest.text), chars)
-    return (f"{ended(text)} It answers: {answers[0].text}" if answers else text), newest.entry_id
+    return "".join(f" It answers: {each.text}" for each in approved if each.about == one_line(message.text))
 
 
 def _rules(messages: list[LedgerMessage], references: Mapping[str, str]) -> Iterator[Line]:
@@ -214,9 +213,23 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
     for number, task in enumerate(tasks):
         yield Line("next_steps", task.title, 1 + number)
     asked = [each for each in ledger.messages if each.source == "user"]
-    if asked and not ledger.replied and not tasks:
-        request, entry = _newest_request(ledger, asked, _ASKED_CHARS)
-        yield Line("next_steps", referenced(f"Not finished: {request}", entry, references))
+    if asked and ledger.replied is False and not tasks:
+        yield from _unanswered(ledger, asked[-1], references, planned=bool(plans))
+
+
+def _unanswered(
+    ledger: WorkLedger, message: LedgerMessage, references: Mapping[str, str], *, planned: bool
+) -> Iterator[Line]:
+    """The user's newest message as a next step; none where it may ask for nothing, like a word of thanks."""
+    text, answered = one_line(request_in(message.text)), _answered(ledger, message)
+    if is_bare_command(message.text):
+        return
+    if planned and len(text.encode()) < SHORTEST:
+        yield Line("next_steps", "What is left of the plan in progress.")
+    elif answered or not is_bare(text):
+        text = f"Not finished: {clip(text, _ASKED_CHARS)}"
+        text = f"{ended(text)}{answered}" if answered else text
+        yield Line("next_steps", referenced(text, message.entry_id, references))
 
 
 def _ended_turns(replies: list[Quotation], references: Mapping[str, str], first: int = 0) -> Iterator[Line]:
