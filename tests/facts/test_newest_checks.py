@@ -38,10 +38,17 @@ def test_a_pass_before_most_changes_is_not_listed_beside_a_newer_one() -> None:
     [
         ("ok  \texample.org/rows\t5.6s\nok  \texample.org/names\t(cached)", ""),
         ("ok  \texample.org/rows\t5.6s\n0 issues.", ": 0 issues."),
+        ("OK (3 tests, 6 assertions)", ": OK (3 tests, 6 assertions)"),
     ],
 )
 def test_of_a_pass_the_line_that_counts_is_shown_and_no_verdict_alone(output: str, line: str) -> None:
     assert f"- `mise run test` passes{line}" in state_lines(state(*run("mise run test", output)), {})
+
+
+@pytest.mark.parametrize("line", ["FAIL src/rows.test.ts", "FAIL example.org/rows 0.010s"])
+def test_of_a_failure_the_verdict_with_its_name_is_shown(line: str) -> None:
+    failed = state(*run("mise run test", f"ValueError: no row\n{line}"))
+    assert f"- `mise run test` fails: ValueError: no row; {line}" in state_lines(failed, {})
 
 
 def test_a_check_behind_a_folder_that_is_not_there_has_not_failed() -> None:

@@ -77,8 +77,8 @@ def left_running(output: str) -> str:
 
 
 def counted(output: str) -> tuple[bool | None, str]:
-    """Whether the counts in the last lines of `output` show a run that passed, and the line that has them: a
-    verdict alone says no more.
+    """Whether the counts in the last lines of `output` show a run that passed, and the line that has them: of
+    one that passed, a verdict alone says no more.
 
     None and an empty text where no line shows either.
     """
@@ -90,7 +90,9 @@ def counted(output: str) -> tuple[bool | None, str]:
         numbers = [match for match in matches if not match["verdict"]]
         if not numbers and len(line) > 100:  # noqa: PLR2004 - a verdict begins a short line; prose is long
             continue
-        return not any(map(_is_failure, matches)), clip(one_line(line), 160) if numbers else ""
+        passed = not any(map(_is_failure, matches))
+        is_bare = passed and not numbers and not line[matches[0].end() :].startswith(" (")
+        return passed, "" if is_bare else clip(one_line(line), 160)
     return None, ""
 
 
