@@ -118,6 +118,18 @@ def test_of_files_words_and_short_blocks_all_repetitions_stay(messages: list[Mes
     assert "as in a later output" not in shown(*messages)
 
 
+def test_a_file_stays_whose_call_has_the_id_of_a_command() -> None:
+    messages: list[Message] = []
+    for name, arguments, text in (
+        ("Bash", {"command": "make"}, "done"),
+        ("Read", {"path": "a.py"}, "\n".join(JOBS)),
+    ):
+        call = ToolCall(id="1", name=name, arguments=arguments)
+        result = ToolResultMessage(tool_call_id="1", tool_name=name, content=[TextContent(text=text)])
+        messages += [AssistantMessage(content=[call]), result]
+    assert "as in a later output" not in shown(*messages, *polled("gh run view 7", *JOBS))
+
+
 def test_a_result_whose_call_s_id_is_used_again_is_shown() -> None:
     calls: list[Message] = [
         AssistantMessage(content=[ToolCall(id="1", name="Bash", arguments={"command": name})])
@@ -260,6 +272,13 @@ def test_the_work_for_a_span_grows_with_its_messages(of: Callable[[list[Message]
     few, many = (calls_made(of, work(steps)) for steps in (50, 400))
     assert few > 250
     assert many < 8.5 * few
+
+
+def test_a_block_too_short_for_a_mark_is_read_once_from_each_place_that_repeats_it() -> None:
+    short = [chr(0x4E00 + n) for n in range(297)]
+    often = [line for n in range(9) for line in (*short, f"and {n}")]
+    messages = [*polled("gh run watch 7", *often), *polled("gh run view 7", *short)]
+    assert calls_made(condensed, messages) < 40 * len(often)
 
 
 def calls_made(of: Callable[[list[Message]], object], messages: list[Message]) -> int:

@@ -66,14 +66,14 @@ class _Seen:
     """What is known of a span before its messages are shortened.
 
     `last` is the place of each call's newest result, by the call's name and arguments; `briefs` are the ids
-    of calls that read what the user pointed to, `outputs` of those that did neither that nor read or change
-    files; `texts` are those that were shown so far.
+    of calls that read what the user pointed to; `outputs` are the places of the results of those that did
+    neither that nor read or change files; `texts` are those that were shown so far.
     """
 
     calls: dict[str, ToolCall] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
     briefs: set[str] = field(default_factory=set)
-    outputs: set[str] = field(default_factory=set)
+    outputs: set[int] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
 
     def repeats(self, text: str) -> bool:
@@ -88,13 +88,14 @@ class _Seen:
 def condensed(messages: Sequence[Message], result_chars: int = RESULT_CHARS) -> list[Message]:
     """`messages`, one for one, with their less important texts shortened. CPU-bound, linear.
 
-    `result_chars` bounds a tool's result that is none of the others.
+    `result_chars` bounds a tool's result that is none of the others. A mark may be for an output of another
+    request, where the span is shown in several.
     """
     seen = _seen(messages)
     shown = [_condensed(message, place, seen, result_chars) for place, message in enumerate(messages)]
     later = LaterLines()
     for place, message in reversed(list(enumerate(shown))):
-        if isinstance(message, ToolResultMessage) and message.tool_call_id in seen.outputs:
+        if isinstance(message, ToolResultMessage) and place in seen.outputs:
             text = later.fitted(text_of(message.content), *_limits(message, place, seen, result_chars))
             shown[place] = message.model_copy(update={"content": [TextContent(text=text)]})
     return shown
@@ -119,7 +120,7 @@ def _seen(messages: Iterable[Message]) -> _Seen:
                 if shows_document(action, named) and decoded(text)[:1] not in ("{", "["):
                     seen.briefs.add(call_id)
                 elif spoken_in_result(message, text)[0] == TOOL and not _is_about_files(action):
-                    seen.outputs.add(call_id)
+                    seen.outputs.add(place)
             case _:
                 pass
     return seen
@@ -205,7 +206,7 @@ def _result(message: ToolResultMessage, place: int, seen: _Seen, result_chars: i
     text = decoded(text)
     if tail == _OUTPUT_TAIL:
         text = without_progress(text)
-    return text if message.tool_call_id in seen.outputs else shorten(text, chars, tail=tail)
+    return text if place in seen.outputs else shorten(text, chars, tail=tail)
 
 
 def _limits(message: ToolResultMessage, place: int, seen: _Seen, result_chars: int) -> tuple[int, float]:

@@ -73,6 +73,7 @@ class LaterLines:
     def __init__(self) -> None:
         self._lines: list[str | None] = []
         self._places: dict[tuple[str, ...], int] = {}
+        self._short = 0, 0
 
     def fitted(self, text: str, limit: int, tail: float) -> str:
         """`text`, an output before those so far, in about `limit` characters: with a mark for each block of
@@ -89,7 +90,7 @@ class LaterLines:
         return marked
 
     def _marked(self, lines: list[str]) -> str:
-        shown, place = list[str](), 0
+        shown, place, self._short = list[str](), 0, (0, 0)
         while place < len(lines):
             count = self._repeated(lines, place)
             shown.append(f"[… {count} lines as in a later output …]" if count else lines[place])
@@ -99,8 +100,14 @@ class LaterLines:
     def _repeated(self, lines: list[str], place: int) -> int:
         """How many of `lines` from `place` on are a block of a later output; 0 for a short one."""
         start = self._places.get(tuple(lines[place : place + _WINDOW]), len(self._lines))
+        distance, end = self._short
+        if start - place == distance and place < end:  # in a short block: it is not read again from here
+            return 0
         most = min(len(lines) - place, len(self._lines) - start)
         count = chars = 0
         while count < most and (line := lines[place + count]) == self._lines[start + count]:
             count, chars = count + 1, chars + len(line) + 1
-        return count if chars >= _LEAST_CHARS else 0
+        if chars >= _LEAST_CHARS:
+            return count
+        self._short = start - place, place + count
+        return 0
