@@ -40,7 +40,7 @@ _HEAD_AHEAD: Final = (
     "with it; do not copy it, because it is put before the model after the summary:"
 )
 
-_LABEL: Final = re.compile(r"^- (?:[A-Z][\w ]{0,40}: )?")
+_LABEL: Final = re.compile(r"^(?:-|\d{1,3}\.) (?:[A-Z][\w ]{0,40}: )?")
 """What stands before a statement of an offline summary."""
 _REQUEST: Final = SummaryRequest(
     history=(),
