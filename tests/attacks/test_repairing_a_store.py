@@ -164,6 +164,24 @@ def _readable_by_key(path: Path, keys: int) -> set[str]:
         return {entry_id for key in range(1, keys + 1) for (entry_id,) in raw.execute(query, (key,))}
 
 
+@pytest.mark.parametrize("key", [8, 31, 47])
+def test_a_rotten_key_costs_no_row_that_a_range_still_gives(tmp_path: Path, key: int) -> None:
+    path = tmp_path / "trees.sqlite3"
+    filled_store(path, 60, 2)
+    content = bytearray(path.read_bytes())
+    id_length = 13 + 2 * len(f"c{key - 1}")  # as SQLite writes the length of a text
+    [cell] = re.finditer(b"[\x80-\xff].%c.\0%c" % (key, id_length), content, re.DOTALL)
+    content[cell.start() + 2] ^= 64
+    path.write_bytes(content)
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        scanned = dict(raw.execute("SELECT key, id FROM conversation WHERE key BETWEEN 1 AND 200"))
+    assert len(scanned) >= 59
+    assert scanned[key ^ 64] == f"c{key - 1}"
+    repair(url_of(path))
+    with opened(path) as store:
+        assert set(scanned.values()) <= {record.id for record in store.conversations(limit=100)[0]}
+
+
 def name_order(name: str) -> int:
     return int(name.rpartition("-")[2])
 

@@ -20,17 +20,29 @@ _NUMBERS: Final = {"entry": ("conversation_key", "run", "depth"), "run": ("fork_
 
 
 def rows(connection: sqlite3.Connection, table: str, names: Sequence[str] = ()) -> Iterator[Row]:
-    """The rows of a table that can be read, by key; of each the columns `names`, or all."""
+    """The rows of a table that can be read, each key once; of each the column `key` and `names`, or all.
+
+    A row that is read by its key is there. Beside a damaged key, where a page is out of order, rows are not
+    found by their keys but in a range.
+    """
     query = _query(table, names)
-    for key in sorted(_keys(connection, table)):
-        row = _row(connection, table, query, key)
+    given = set[int]()
+    for key in _keys(connection, table):
+        row = None if key in given else _row(connection, table, f"{query} = ?", key)
         if row is not None:
+            given.add(key)
             yield row
+    for first in _steps(connection, table):
+        last = first + _KEYS_A_STEP - 1
+        for scanned in _read(connection, f"{query} BETWEEN ? AND ?", (first, last)):
+            if scanned["key"] not in given:
+                given.add(scanned["key"])
+                yield _with_numbers(dict(scanned), table)
 
 
 def row_at(connection: sqlite3.Connection, table: str, key: int) -> Row | None:
     """The row with this key; None where it is gone or cannot be read."""
-    return _row(connection, table, _query(table), key)
+    return _row(connection, table, f"{_query(table)} = ?", key)
 
 
 def _row(connection: sqlite3.Connection, table: str, query: str, key: int) -> Row | None:
@@ -41,36 +53,40 @@ def _row(connection: sqlite3.Connection, table: str, query: str, key: int) -> Ro
     return None if row is None else _with_numbers(dict(row), table)
 
 
-def _keys(connection: sqlite3.Connection, table: str) -> set[int]:
+def _keys(connection: sqlite3.Connection, table: str) -> Iterator[int]:
     """The keys that may be there, by the indexes and by the table.
 
     Where a page holds the content of another one, SQLite passes over rows behind it without an error, in a
-    range and in the search for the next key. A row that is read by its key is there.
+    range and in the search for the next key.
     """
-    keys = set[int]()
     indexes = f"SELECT name FROM pragma_index_list('{table}')"  # noqa: S608 - a name of our own schema
     for (index,) in _read(connection, indexes):
         query = f'SELECT rowid FROM {table} INDEXED BY "{index}"'  # noqa: S608 - likewise
-        keys.update(key for (key,) in _read(connection, query) if isinstance(key, int))
+        yield from (key for (key,) in _read(connection, query) if isinstance(key, int))
+    for first in _steps(connection, table):
+        yield from range(first, first + _KEYS_A_STEP)
+
+
+def _steps(connection: sqlite3.Connection, table: str) -> Iterator[int]:
+    """The first key of each step through the table, in ascending order."""
     end = _last_key(connection, table)
     first: int | None = 1
     while first is not None and first <= end:
-        keys.update(range(first, first + _KEYS_A_STEP))
+        yield first
         first = _key_after(connection, table, first + _KEYS_A_STEP - 1)
-    return keys
 
 
-def _read(connection: sqlite3.Connection, query: str) -> Iterator[sqlite3.Row]:
+def _read(connection: sqlite3.Connection, query: str, values: Sequence[int] = ()) -> Iterator[sqlite3.Row]:
     """What a query gives before the first damage."""
     try:
-        yield from connection.execute(query)
+        yield from connection.execute(query, values)
     except UNREADABLE:
         return
 
 
 def _query(table: str, names: Sequence[str] = ()) -> str:
     # A store of an older version lacks columns of this one: what is there is read.
-    return f"SELECT {', '.join(names) or '*'} FROM {table} WHERE rowid = ?"  # noqa: S608 - names of our own
+    return f"SELECT {', '.join(names) or '*'} FROM {table} WHERE rowid"  # noqa: S608 - names of our own
 
 
 def _with_numbers(row: Row, table: str) -> Row:
@@ -103,7 +119,8 @@ def _key_after(connection: sqlite3.Connection, table: str, key: int) -> int | No
         [next_key] = connection.execute(query, (key,)).fetchone()
     except UNREADABLE:
         return key + 1
-    return None if next_key is None else int(next_key)
+    # On a page that is out of order the next key can be a smaller one.
+    return None if next_key is None else max(int(next_key), key + 1)
 
 
 def named_entries(connection: sqlite3.Connection) -> dict[int, dict[int, str]]:
