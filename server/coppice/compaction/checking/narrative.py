@@ -49,7 +49,19 @@ def _parser() -> "MarkdownIt":
     """Of the blocks of CommonMark; imported when it is first needed, for the service starts without it."""
     from markdown_it import MarkdownIt  # noqa: PLC0415
 
-    return MarkdownIt("commonmark").disable("inline")
+    parser = MarkdownIt("commonmark").disable("inline")
+    parser.parse("x")  # the first time it completes itself, which two threads cannot do at once
+    return parser
+
+
+def with_inert_items(text: str) -> str:
+    """`text` with a backslash before each "#" that makes a heading of a line in a list or a quotation."""
+    lines = text.split("\n")
+    for token in _parser().parse(text):
+        if token.map and token.type == "heading_open" and token.level and token.markup.startswith("#"):
+            number = token.map[0]
+            lines[number] = lines[number].replace("#", "\\#", 1)
+    return "\n".join(lines)
 
 
 def with_none(text: str) -> str:
