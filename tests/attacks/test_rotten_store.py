@@ -68,7 +68,9 @@ def test_a_rotten_page_leaves_the_other_conversations(path: Path) -> None:
         assert store.damages()
 
 
-def test_a_search_ends_where_an_index_names_a_conversation_again_and_again(path: Path) -> None:
+def test_a_search_ends_where_an_index_names_a_conversation_again_and_again(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with opened(path) as store:
         store.append("c1", [user("Plant one more.", "after")], modified_at=NOW)
     behind = path.read_bytes()
@@ -83,3 +85,7 @@ def test_a_search_ends_where_an_index_names_a_conversation_again_and_again(path:
     path.write_bytes(content)
     with opened(path) as store:
         assert len(store.search("plant", limit=200)) == 121
+        for name in ("c0", "c2"):
+            store.append(name, [user("Plant a rose.", "rose")], modified_at=NOW)
+        assert {row.conversation_id for row in store.search("rose", limit=200)} == {"c0", "c2"}
+        assert "named as not indexed" in caplog.text

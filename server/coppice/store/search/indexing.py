@@ -8,17 +8,17 @@ that none is indexed twice and none is missed, however many servers there are.
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, and_, bindparam, func, select, update
 from typing_extensions import override
 
-from coppice.errors import StorageFailedError, StoreDamagedError
+from coppice.errors import StorageFailedError
 from coppice.store.engines.background import BackgroundWork
 from coppice.store.engines.engine import Database
 from coppice.store.schema.entry_json import readable_body, storable
-from coppice.store.schema.errors import DAMAGED
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE
 from coppice.store.search.search_text import shortened, whole_text
 from coppice.store.tree.damage import rows_around_damage
@@ -59,9 +59,11 @@ class Scope:
 EVERYTHING: Final = Scope()
 
 
-def newest_unindexed(connection: Connection, scope: Scope) -> int | None:
-    """The key of the newest conversation that is not fully indexed, or None."""
+def newest_unindexed(connection: Connection, scope: Scope, below: int | None = None) -> int | None:
+    """The key of the newest conversation, older than the one `below`, that is not fully indexed, or None."""
     statement = select(CONVERSATION.c.key).where(scope.condition, _NOT_FULLY_INDEXED)
+    if below is not None:
+        statement = statement.where(CONVERSATION.c.key < below)
     key: int | None = connection.execute(statement.order_by(CONVERSATION.c.key.desc()).limit(1)).scalar()
     return key
 
@@ -130,12 +132,13 @@ class Indexer(BackgroundWork):
         `report` is called after each transaction; what it raises ends the indexing.
         """
         total, done = self._database.read(lambda connection: count_unindexed(connection, scope)), 0
-        while (count := self._step(scope)) is not None:
+        for count in self._steps(scope):
             done += count
             report(done, max(done, total))
 
     @override
     def work(self) -> None:
+        steps = self._steps(EVERYTHING)
         try:
             while not self._stopped.is_set():
                 quiet = (self._idle_seconds or 0) - (time.monotonic() - self._noted)
@@ -143,7 +146,7 @@ class Indexer(BackgroundWork):
                     self._stopped.wait(quiet)
                     continue
                 started = time.monotonic()
-                if self._step(EVERYTHING) is None:
+                if next(steps, None) is None:
                     return
                 # Other users of the database get most of the time.
                 self._stopped.wait((_SHARE - 1) * (time.monotonic() - started))
@@ -151,19 +154,25 @@ class Indexer(BackgroundWork):
             # The next search indexes the rest.
             _LOG.warning("indexing stopped: %s", error)
 
-    def _step(self, scope: Scope) -> int | None:
-        """Indexes in one transaction, and returns how many entries; None where nothing was left."""
-        conversation = self._database.read(lambda connection: newest_unindexed(connection, scope))
-        if conversation is None:
-            return None
-        return self._database.write(lambda connection: self._index(connection, conversation, scope))
+    def _steps(self, scope: Scope) -> Iterator[int]:
+        """Indexes in a transaction each, and gives how many entries."""
+        below: int | None = None
+        while (conversation := self._newest(scope, below)) is not None:
+            count = self._database.write(partial(self._index, scope, conversation))
+            if count is None:
+                _LOG.warning("a conversation that is indexed is named as not indexed: the store is damaged")
+                below = conversation
+            yield count or 0
 
-    def _index(self, connection: Connection, conversation: int, scope: Scope) -> int:
+    def _newest(self, scope: Scope, below: int | None) -> int | None:
+        return self._database.read(lambda connection: newest_unindexed(connection, scope, below))
+
+    def _index(self, scope: Scope, conversation: int, connection: Connection) -> int | None:
+        """Indexes some entries, and returns how many; None where the conversation would come for ever."""
         count = index_some(self._database, connection, conversation)
-        if count == 0 and newest_unindexed(connection, scope) == conversation:
-            # The index of the schema does not fit the row: the conversation would come again for ever.
-            raise StoreDamagedError(DAMAGED)
-        return count
+        # Where the index of the schema does not fit the row, it is named again.
+        comes_again = count == 0 and newest_unindexed(connection, scope, conversation + 1) == conversation
+        return None if comes_again else count
 
 
 _NOT_FULLY_INDEXED: Final = and_(
