@@ -49,17 +49,18 @@ def size_of_entry(entry: Entry) -> Size:
     return _size(*_parts_of_entry(entry))
 
 
-def size_without_waiting(entry: Entry) -> Size:
-    """As `size_of_entry`; by the estimate alone where the tokenizer is not loaded yet and `entry` is short.
+def sizes_without_waiting(entries: Sequence[Entry]) -> list[Size]:
+    """As `size_of_entry` of each; by the estimate alone where the tokenizer is not loaded yet and all of them
+    are short together.
 
     The tokenizer is then loaded soon.
     """
     if not is_loaded():
         load_soon()
-        estimate = _estimate(*_parts_of_entry(entry))
-        if estimate <= MOST_ESTIMATED:
-            return Size(tokenizer=estimate, estimate=estimate)
-    return size_of_entry(entry)
+        estimates = [_estimate(*_parts_of_entry(entry)) for entry in entries]
+        if sum(estimates) <= MOST_ESTIMATED:
+            return [Size(tokenizer=each, estimate=each) for each in estimates]
+    return [size_of_entry(entry) for entry in entries]
 
 
 def size_of_message(message: Message) -> Size:

@@ -119,10 +119,10 @@ async def test_the_first_append_does_not_wait_for_the_tokenizer(
     conversation = await client.conversation()
     content = "上" * measuring.MOST_ESTIMATED * CHARS_PER_TOKEN
 
-    async def tokens_of_append(content: str) -> int:
+    async def tokens_of_append(*contents: str) -> int:
         before = (await client.ask("usage", conversationId=conversation))["tokens"]
-        message = {"role": "user", "content": content}
-        entries = [{"type": "message", "message": message}]
+        messages = [{"role": "user", "content": content} for content in contents]
+        entries = [{"type": "message", "message": message} for message in messages]
         done = await client.ask("append", conversationId=conversation, entries=entries)
         return int(done["usage"]["tokens"] - before)
 
@@ -134,4 +134,5 @@ async def test_the_first_append_does_not_wait_for_the_tokenizer(
         assert await tokens_of_append(content) == measuring.MOST_ESTIMATED
         assert calls == ["soon"]
         assert await tokens_of_append(f"{content}.") == 7, "the estimate of a long text may be far off"
+        assert await tokens_of_append(content, ".") == 14, "likewise of many short ones"
     assert await tokens_of_append(content) > measuring.MOST_ESTIMATED, "once it is loaded, it counts"

@@ -25,7 +25,7 @@ from coppice.service.core.workers import run_read
 from coppice.service.window.usage import Counter, usage_state
 from coppice.store.schema.records import LEAF, Appended, NewRecord, PathEnd, TreeRow
 from coppice.store.store import Store
-from coppice.tokens.measuring import size_of_entry, size_without_waiting
+from coppice.tokens.measuring import size_of_entry, sizes_without_waiting
 from coppice.tree.authorship import added_places
 from coppice.tree.entries import METADATA_TYPES, CompactionEntry, Entry, MessageEntry
 from coppice.tree.ids import new_entry_id
@@ -201,12 +201,13 @@ def _depth_on_path(store: Store, end: PathEnd, entry_id: str) -> int:
     return depth
 
 
-def _records(entries: Sequence[NewEntry], at: str) -> list[NewRecord]:
-    records = []
-    for each in entries:
-        entry = each.completed(new_entry_id(), at)
-        records.append(NewRecord(entry, size_without_waiting(entry), new_id=each.id is None))
-    return records
+def _records(new: Sequence[NewEntry], at: str) -> list[NewRecord]:
+    entries = [each.completed(new_entry_id(), at) for each in new]
+    sizes = sizes_without_waiting(entries)
+    return [
+        NewRecord(entry, size, new_id=each.id is None)
+        for each, entry, size in zip(new, entries, sizes, strict=True)
+    ]
 
 
 def _refuse_unknown_kept(store: Store, conversation_id: str, records: Sequence[NewRecord]) -> None:
