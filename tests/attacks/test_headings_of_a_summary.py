@@ -8,12 +8,12 @@ from markdown_it import MarkdownIt
 from markdown_it.ruler import Ruler
 from scripted import GOOD, reply_of
 
-from coppice.compaction.checking import narrative
 from coppice.compaction.checking.correcting import corrected
 from coppice.compaction.checking.narrative import is_in_format, with_inert_items
 from coppice.compaction.checking.validation import Validation, validate
 from coppice.compaction.checking.verification import Claim
 from coppice.compaction.summary import HEADINGS
+from coppice.compaction.text import markdown
 from coppice.compaction.writing.document import narrative_in
 from coppice.compaction.writing.user_messages import HEADING
 
@@ -119,8 +119,8 @@ def test_a_corrected_line_that_begins_as_a_heading_does_is_taken() -> None:
 
 
 def test_the_parser_is_complete_before_threads_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    narrative._parser.cache_clear()
-    parser = narrative._parser()
+    markdown.block_parser.cache_clear()
+    parser = markdown.block_parser()
     monkeypatch.setattr(Ruler, "__compile__", Mock(side_effect=AssertionError))
     assert parser.parse("- # a")
 

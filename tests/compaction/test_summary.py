@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coppice.compaction.summary import NOTHING, SPLIT_TURN_HEADING, Summary, SummaryDecision, inert
+from coppice.compaction.summary import NOTHING, SPLIT_TURN_HEADING, Summary, SummaryDecision, inert, plain
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 
 FULL = Summary(
@@ -83,6 +83,26 @@ def test_content_cannot_look_like_structure(text: str) -> None:
     assert "\n" not in line
     for tag in ("</summary>", "<read-files>", "</read-files>", "</conversation>"):
         assert tag not in line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("<!-- a", "<? a", "<!A", "<![CDATA[ a", "<pre> a", "<DIV class=x> a", "</details> a"),
+        *('<path to="x">', "</path>"),
+    ],
+)
+def test_a_line_that_would_open_html_is_marked(line: str) -> None:
+    assert inert(line) == f"\\{line}"
+    assert plain(inert(line)) == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["<path> is the file", "</path> ends it", "<https://example.com>", "<T>(x: T) => x", "< 5 ms"],
+)
+def test_a_line_that_opens_no_html_stays(line: str) -> None:
+    assert inert(line) == line
 
 
 @given(SUMMARIES)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from coppice.compaction.text.markdown import opens_html
 from coppice.compaction.text.sentences import one_line
 from coppice.tree.tags import escape_tags
 
@@ -29,7 +30,7 @@ SPLIT_TURN_HEADING: Final = "**Turn Context (split turn):**"
 _SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "]")
 NOTHING: Final = (NONE, "none", "None", "N/A", "[none]")
 _STRUCTURE: Final = re.compile(
-    r"(?:#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|<[!?/A-Za-z]|-{3,}|={3,}|\*{3,}|\*\*Turn Context|_{3,}|`{3}"
+    r"(?:#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|-{3,}|={3,}|\*{3,}|\*\*Turn Context|_{3,}|`{3}"
     r"|~{3}|\d{1,9}[.)](?:\s|$)|\[[ xX]\])"
 )
 
@@ -93,13 +94,17 @@ class Summary:
 def inert(text: str) -> str:
     """`text` on one line, unable to open any block of Markdown, or to close a tag of ours."""
     line = escape_tags(one_line(text))
-    return f"\\{line}" if _STRUCTURE.match(line) or line in NOTHING else line
+    return f"\\{line}" if _is_structure(line) else line
 
 
 def plain(text: str) -> str:
     """The text that `inert` made `text` of, without the mark in front of it."""
     line = one_line(text)
-    return line[1:] if line[:1] == "\\" and (_STRUCTURE.match(line[1:]) or line[1:] in NOTHING) else line
+    return line[1:] if line[:1] == "\\" and _is_structure(line[1:]) else line
+
+
+def _is_structure(line: str) -> bool:
+    return line in NOTHING or bool(_STRUCTURE.match(line)) or opens_html(line)
 
 
 def _section(heading: str, lines: Iterable[str]) -> str:

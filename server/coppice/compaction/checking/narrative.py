@@ -1,15 +1,11 @@
 """A model's text as it is stored: its own words, with nothing in it that acts outside of it."""
 
 import re
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coppice.compaction.summary import HEADINGS, NONE
-from coppice.compaction.text.markdown import HEADING
+from coppice.compaction.text.markdown import HEADING, block_parser
 from coppice.tree.tags import escape_tags
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
 
 _EMPTY: Final = re.compile(
     rf"^({'|'.join(heading for heading in HEADINGS if heading != '## Progress')})[ \t]*(?:\n|\Z)"
@@ -28,7 +24,7 @@ def is_in_format(text: str) -> bool:
     Headings are those that a reader of CommonMark sees, and what looks like one to others. No block of code
     or comment is open at the end.
     """
-    parser = _parser()
+    parser = block_parser()
     text = f"{text}\n\n{_NEXT}"
     lines = [line.rstrip() for line in text.split("\n")]
     headings: list[str] = []
@@ -44,20 +40,10 @@ def is_in_format(text: str) -> bool:
     return headings == written == [*HEADINGS, _NEXT]
 
 
-@cache
-def _parser() -> "MarkdownIt":
-    """Of the blocks of CommonMark; imported when it is first needed, for the service starts without it."""
-    from markdown_it import MarkdownIt  # noqa: PLC0415
-
-    parser = MarkdownIt("commonmark").disable("inline")
-    parser.parse("x")  # the first time it completes itself, which two threads cannot do at once
-    return parser
-
-
 def with_inert_items(text: str) -> str:
     """`text` with a backslash before each "#" that makes a heading of a line in a list or a quotation."""
     lines = text.split("\n")
-    for token in _parser().parse(text):
+    for token in block_parser().parse(text):
         if token.map and token.type == "heading_open" and token.level and token.markup.startswith("#"):
             number = token.map[0]
             lines[number] = lines[number].replace("#", "\\#", 1)

@@ -1,7 +1,11 @@
 """The marks of Markdown, as all rules read them."""
 
 import re
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 FENCE: Final = re.compile(r"\s{0,12}(?:```|~~~)")
 CODE: Final = re.compile(r"`[^`]{1,300}`")
@@ -23,3 +27,18 @@ def heading_in(line: str) -> str:
 def block_quote(text: str) -> str:
     """`text` as a quotation, in which no line opens a section or a block of code."""
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def opens_html(line: str) -> bool:
+    """Whether `line`, which has no indentation, opens a block of HTML for a reader of CommonMark."""
+    return line.startswith("<") and block_parser().parse(line)[0].type == "html_block"
+
+
+@cache
+def block_parser() -> "MarkdownIt":
+    """Of the blocks of CommonMark; imported when it is first needed, for the service starts without it."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415
+
+    parser = MarkdownIt("commonmark").disable("inline")
+    parser.parse("x")  # the first time it completes itself, which two threads cannot do at once
+    return parser
