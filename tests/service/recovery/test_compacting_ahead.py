@@ -108,13 +108,17 @@ async def test_a_compaction_by_hand_takes_it_and_one_with_wishes_does_not(make_c
     assert (await path_of(client, made))[-1]["reason"] == "manual"
 
 
-async def test_its_report_is_made_with_it(make_client: MakeClient, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_its_report_and_its_entry_are_made_with_it(
+    make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = await make_client(WINDOW, GatedSummarizer(is_open=True))
     monkeypatch.setattr(compacting, "loss_report", None)  # would raise
+    monkeypatch.setattr(compacting, "entry_of", None)
     made = await before_the_threshold(client)
     done = await client.ask("compact", conversationId=made)
     first_kept = [entry["id"] for entry in await path_of(client, made)].index(done["firstKeptEntryId"])
     assert done["report"]["dropped"]["entries"] == first_kept > 0
+    assert done["entry"]["reason"] == "manual"
 
 
 async def test_a_cancelled_compaction_writes_nothing_and_ends_it(make_client: MakeClient) -> None:

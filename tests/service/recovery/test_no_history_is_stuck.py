@@ -120,7 +120,7 @@ class Conversation:
             self.pinned,
             tail=tail,
             least_of_tail=least_tokens(
-                [(each.message, each.pinned) for each in self.messages[tail:]], tokens_of
+                [(each.message, each.tokens, each.pinned) for each in self.messages[tail:]], tokens_of
             ),
             summary=self.summary,
             overhead_tokens=self.overhead,

@@ -3,9 +3,13 @@
 from typing import Any
 
 import pytest
-from conftest_service import Client, MakeClient, assistant, user
+from conftest_service import Client, MakeClient, assistant, tool, user
 
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
+from coppice.recovery.truncation import LEAST_LIMIT
+from coppice.service.window import measuring
+from coppice.tokens.size import Size
+from coppice.tree.messages import ToolResultMessage, text_of
 
 WINDOW = {"model": {"contextWindow": 8_000}, "tokens": {"counter": "estimate"}}
 THRESHOLD = 8_000 - 2_383
@@ -35,6 +39,22 @@ async def test_below_the_threshold_nothing_happens(client: Client) -> None:
     usage = await client.ask("usage", conversationId=made)
     assert done == {"compacted": False, "usage": usage}
     assert usage["thresholdTokens"] == THRESHOLD
+
+
+async def test_what_is_stored_is_not_counted_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = await client.conversation()
+    entries = [user("Read it."), *tool("c1", "read", {"path": "a"}, "x" * 2 * LEAST_LIMIT)]
+    await client.ask("append", conversationId=made, entries=entries)
+    counted: list[int] = []
+
+    def size(message: ToolResultMessage) -> Size:
+        counted.append(len(text_of(message.content)))
+        return Size()
+
+    monkeypatch.setattr(measuring, "size_of_message", size)
+    await client.ask("preparePrompt", conversationId=made)
+    assert len(counted) == 1, "the result at its shortest"
+    assert counted[0] <= LEAST_LIMIT
 
 
 async def test_above_the_threshold_the_conversation_is_compacted_and_nothing_is_resubmitted(

@@ -9,7 +9,7 @@ from coppice.errors import CoppiceError, sentence_of
 from coppice.protocol.compaction import LossReport
 from coppice.protocol.notifications import BACKGROUND_COMPACTION_CHANGED, BackgroundCompactionChanged
 from coppice.protocol.server_requests import WILL_COMPACT
-from coppice.service.compaction.compaction_entry import view_after
+from coppice.service.compaction.compaction_entry import entry_of, view_after
 from coppice.service.compaction.loss_report import loss_report
 from coppice.service.compaction.preparing import Preparation, prepare
 from coppice.service.compaction.summarizing import FinishedSummary, summarize
@@ -19,9 +19,12 @@ from coppice.service.core.progress import Progress
 from coppice.service.core.summarizers import answers_side_by_side
 from coppice.service.core.workers import run_long, run_read
 from coppice.service.window.fitting import Fit
+from coppice.tree.entries import CompactionEntry
 
 TITLE: Final = "Compacting in the background"
 JOB: Final = "background compaction"
+REASON: Final = "threshold"
+"""Why a compaction is made that takes the summary, unless a person asks for it before."""
 BEGIN_SHARE: Final = 0.8
 """Of the threshold. What is left, 36,000 tokens of the default window, is several requests of a turn."""
 
@@ -37,6 +40,7 @@ class ReadySummary:
     prepared: Preparation
     summary: FinishedSummary
     report: LossReport
+    entry: CompactionEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +186,9 @@ class Ahead:
                     prepared, summarizer, instructions=None, edited=None, stage=progress.report
                 )
             report = await run_long(loss_report, prepared, summary)
+            entry = await run_long(entry_of, prepared, summary, REASON)
             ending = "The summary is ready for the next compaction"
-            return ReadySummary(prepared, summary, report)
+            return ReadySummary(prepared, summary, report, entry)
         finally:
             progress.end(ending)
 

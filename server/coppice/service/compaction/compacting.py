@@ -31,7 +31,7 @@ from coppice.service.compaction.preparing import Preparation, prepare, preview_o
 from coppice.service.compaction.summarizing import FinishedSummary, summarize
 from coppice.service.core.client_turns import JOB as TURN
 from coppice.service.core.client_turns import Turns
-from coppice.service.core.context import Context
+from coppice.service.core.context import Context, now
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_long, run_read
@@ -204,6 +204,7 @@ class Compacting:
         given = await adopted(hooks, params, prepared, answer)
         if given is None and ready is not None:
             prepared, summary, report = ready.prepared, ready.summary, ready.report
+            entry = ready.entry.model_copy(update={"timestamp": now(), "reason": reason})
         else:
             if given is not None:
                 prepared, summary = given
@@ -217,7 +218,7 @@ class Compacting:
                         stage=progress.report,
                     )
             report = await run_long(loss_report, prepared, summary)
-        entry = await run_long(entry_of, prepared, summary, reason)
+            entry = await run_long(entry_of, prepared, summary, reason)
         if not params.draft:
             progress.report("Saving", 95)
             entry = await self._store(prepared, summary, entry, reason)

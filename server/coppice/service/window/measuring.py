@@ -55,7 +55,7 @@ def measure(
         tokens,
         pins,
         tail=tail,
-        least_of_tail=_least_of_tail(path, rows[tail:], pins, counter),
+        least_of_tail=_least_of_tail(path, rows[tail:], tokens[tail:], pins, counter),
         summary=counter.tokens(path.compaction.size) if path.compaction is not None else 0,
         overhead_tokens=overhead_tokens + prompt,
         stated_window=stated_window or context_window,
@@ -98,18 +98,24 @@ def tail_start(rows: Sequence[EntryRow], tokens: Sequence[int]) -> int:
     return cut.first_kept if cut is not None else 0
 
 
-def least_tokens(messages: Sequence[tuple[Message, bool]], count_tokens: Callable[[Message], int]) -> int:
-    """The size of a tail with its tool results at their shortest; the ones marked true are not cut."""
+def least_tokens(
+    messages: Sequence[tuple[Message, int, bool]], count_tokens: Callable[[Message], int]
+) -> int:
+    """The size of a tail with its tool results at their shortest; the ones marked true are not cut.
+
+    Each message comes with its size.
+    """
     newest = max(
-        (place for place, (message, _) in enumerate(messages) if isinstance(message, ToolResultMessage)),
+        (place for place, (message, _, _) in enumerate(messages) if isinstance(message, ToolResultMessage)),
         default=-1,
     )
     total = 0
-    for place, (message, fixed) in enumerate(messages):
-        size = count_tokens(message)
+    for place, (message, size, fixed) in enumerate(messages):
+        least = size
         if isinstance(message, ToolResultMessage) and not fixed:
-            size = min(size, count_tokens(truncated(message, LEAST_LIMIT if place == newest else 0)))
-        total += size
+            short = truncated(message, LEAST_LIMIT if place == newest else 0)
+            least = size if short is message else min(size, count_tokens(short))
+        total += least
     return total
 
 
@@ -134,15 +140,19 @@ def pins_of(path: ConversationPath, counter: Counter) -> list[Pinned]:
 
 
 def _least_of_tail(
-    path: ConversationPath, rows: Sequence[EntryRow], pins: Sequence[Pinned], counter: Counter
+    path: ConversationPath,
+    rows: Sequence[EntryRow],
+    tokens: Sequence[int],
+    pins: Sequence[Pinned],
+    counter: Counter,
 ) -> int:
     if not rows:
         return 0
     pinned = {pin.depth for pin in pins}
     entries = path.entries(rows[0].depth, rows[-1].depth)
     messages = [
-        (message, depth in pinned)
-        for depth, entry in enumerate(entries, rows[0].depth)
+        (message, size, depth in pinned)
+        for depth, (entry, size) in enumerate(zip(entries, tokens, strict=True), rows[0].depth)
         if (message := message_of(entry)) is not None and not _is_failed_reply(entry)
     ]
     return least_tokens(messages, lambda message: counter.tokens(size_of_message(message)))
