@@ -6,13 +6,17 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from session_samples import Json, texts
 
 from coppice.errors import ImportFailedError
+from coppice.formats import opencode
+from coppice.formats.foreign_database import object_of
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
+from coppice.formats.source import Checkpoint, NotResumableError
 from coppice.sources.registry import AGENTS
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import ANSWERED, DENIED, AssistantMessage, ToolResultMessage, Usage
@@ -254,3 +258,74 @@ def test_another_database_is_refused(tmp_path: Path) -> None:
     assert list(OPENCODE.watch(tmp_path).changed()) == []
     with pytest.raises(ImportFailedError, match="cannot be read as the database"):
         open_growing(other, "opencode", part="s")
+
+
+def _resumed(database: Database, reader: SessionReader) -> tuple[SessionReader, list[str]]:
+    """A reading from where `reader` ended, as it is stored, and the ids of its entries."""
+    assert reader.checkpoint is not None
+    start = Checkpoint.of_json(json.loads(json.dumps(reader.checkpoint.to_json())))
+    following = open_growing(database.path, "opencode", start, growing=False, part="s")
+    return following, [entry.id for entry in following]
+
+
+def test_a_later_reading_has_what_came_after_the_first(database: Database) -> None:
+    database.message("m1", "user", text("go"))
+    database.message("m2", "user", {"type": "compaction", "tail_start_id": "m1"})
+    database.message("m3", "assistant", text("Done"), summary=True, time={"created": 1000})
+    first = database.read(growing=True)[0]
+    assert (first.leaf_id, first.held) == ("m1", True)
+    done = json.dumps({"role": "assistant", "summary": True, "time": {"created": 1000, "completed": 2000}})
+    database.connection.execute("UPDATE message SET data = ? WHERE id = 'm3'", (done,))
+    database.message("m4", "assistant", text("I look."), tool("c", "completed", output="ok"))
+    second, ids = _resumed(database, first)
+    assert ids == ["m3", "m4", "m4#0"]
+    cut, reply, _ = second
+    assert isinstance(cut, CompactionEntry)
+    assert (cut.parent_id, cut.first_kept_entry_id, reply.parent_id) == ("m1", "m1", "m3")
+    third, ids = _resumed(database, second)
+    assert (ids, third.leaf_id, third.checkpoint) == ([], "m4#0", second.checkpoint)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE part SET time_updated = 4000 WHERE message_id = 'm1'",
+        "DELETE FROM part WHERE message_id = 'm1'",
+        "DELETE FROM message WHERE id = 'm2'",
+        "UPDATE message SET id = 'm4' WHERE id = 'm2'",
+        "INSERT INTO message VALUES ('m0', 's', 999, '{}')",
+        """UPDATE session SET revert = '{"messageID": "m2"}'""",
+    ],
+)
+def test_a_session_that_is_another_before_its_end_is_read_anew(database: Database, change: str) -> None:
+    database.message("m1", "user", text("go"))
+    database.message("m2", "assistant", text("ok"))
+    first = database.read(growing=True)[0]
+    database.message("m3", "user", text("more"))
+    assert _resumed(database, first)[1] == ["m3"]
+    database.connection.execute(change)
+    with pytest.raises(NotResumableError):
+        _resumed(database, first)
+
+
+def test_no_reading_begins_after_what_was_taken_back_or_is_not_complete(database: Database) -> None:
+    database.message("m1", "user", text("go"))
+    database.message("m2", "assistant", text("I"), time={"created": 1000})
+    database.message("m3", "user", text("no"))
+    settled = database.read()[0]
+    assert (settled.leaf_id, _resumed(database, settled)[1]) == ("m3", ["m2", "m3"])
+    database.connection.execute("""UPDATE session SET revert = '{"messageID": "m3"}'""")
+    assert database.read()[0].checkpoint is None
+
+
+def test_a_later_reading_is_not_as_long_as_the_session(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(200):
+        database.message(f"m{number:03}", "user", text("go"))
+    first = database.read(growing=True)[0]
+    database.message("m200", "user", text("more"))
+    values = Mock(wraps=object_of)
+    monkeypatch.setattr(opencode, "object_of", values)
+    assert _resumed(database, first)[1] == ["m200"]
+    assert values.call_count < 20

@@ -15,7 +15,7 @@ from typing_extensions import override
 from coppice.formats.foreign_database import object_of, rows_of
 from coppice.formats.lines import object_at, text_at
 from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries, time_of
-from coppice.formats.source import Source
+from coppice.formats.source import Checkpoint, NotResumableError, Source
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
     ANSWERED,
@@ -49,7 +49,22 @@ _SESSION: Final = (
     "SELECT id, directory, title, version, revert, time_created, parent_id FROM session WHERE id = ?"
 )
 _MESSAGES: Final = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
-_PARTS: Final = "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id"
+_PARTS: Final = "SELECT message_id, data, time_updated FROM part WHERE session_id = ? ORDER BY message_id, id"
+_LATER: Final = """
+SELECT id FROM message
+WHERE session_id = ? AND (time_created, id) > (SELECT time_created, id FROM message WHERE id = ?)
+"""
+_LATER_MESSAGES: Final = f"SELECT id, data FROM message WHERE id IN ({_LATER}) ORDER BY time_created, id"  # noqa: S608 - no values
+_LATER_PARTS: Final = f"""
+SELECT message_id, data, time_updated FROM part WHERE message_id IN ({_LATER}) ORDER BY message_id, id
+"""  # noqa: S608 - no values
+_BEFORE: Final = f"""
+SELECT (SELECT count(*) FROM message WHERE session_id = ? AND id NOT IN ({_LATER})),
+    count(*), max(CASE typeof(time_updated) WHEN 'integer' THEN time_updated END)
+FROM part
+WHERE session_id = ? AND message_id NOT IN ({_LATER}) AND EXISTS (SELECT 1 FROM message WHERE id = ?)
+"""  # noqa: S608 - no values
+"""Of what was read up to a message: how many messages and parts, and when the newest part changed."""
 
 
 @dataclass
@@ -57,6 +72,8 @@ class _Message:
     id: str
     data: dict[str, Any]
     parts: list[dict[str, Any]] = field(default_factory=list)
+    changed: int | None = None
+    """When its newest part did."""
 
     @property
     def role(self) -> str | None:
@@ -73,7 +90,10 @@ class _Message:
 
 
 class Reader(SessionReader):
-    """Reads the session `source.part` of the database, each time as a whole."""
+    """Reads the session `source.part` of the database; from a start on, what came after a message.
+
+    A start holds while no part of an earlier message is another, and nothing is taken back.
+    """
 
     format: ClassVar[str] = "opencode"
     title: ClassVar[str] = "opencode session"
@@ -93,13 +113,31 @@ class Reader(SessionReader):
         header.of_sub_agent = parent is not None
         header.extra = present(opencodeVersion=version if isinstance(version, str) else None)
         self._reverted = text_at(object_of(revert), "messageID")
+        self._passed: dict[str, Any] | None = None
+        if self._resumed is not None and (
+            self._reverted is not None or not self._is_as_it_was(self._resumed)
+        ):
+            raise NotResumableError
+
+    @property
+    @override
+    def checkpoint(self) -> Checkpoint | None:
+        return None if self._passed is None else Checkpoint(0, 1, None, self._passed)
+
+    def _is_as_it_was(self, state: dict[str, Any]) -> bool:
+        session, message = self._session_id, state["message"]
+        values = (session, session, message, session, session, message, message)
+        return [list(row) for row in rows_of(self._source, _BEFORE, *values)] == [state["before"]]
 
     @override
     def _entries(self, file: BufferedReader) -> Iterator[Entry]:
         del file
-        self.leaf_id, self.held = None, False
-        self._first_kept: str | None = None
+        state = self._resumed or {"leaf": None, "firstKept": None, "before": [0, 0, None]}
+        self.leaf_id, self.held, self._passed = state["leaf"], False, self._resumed
+        self._first_kept: str | None = state["firstKept"]
         leaf: tuple[str | None] | None = None
+        may_pass = self._reverted is None
+        messages, parts, changed = state["before"]
         for message in self._messages():
             if self._source.growing and not message.is_complete:
                 self.held = True
@@ -109,16 +147,32 @@ class Reader(SessionReader):
             for entry in self._made_of(message):
                 yield entry
                 self.leaf_id = entry.id
+            messages, parts = messages + 1, parts + len(message.parts)
+            changed = max((each for each in (changed, message.changed) if each is not None), default=None)
+            may_pass = may_pass and message.is_complete
+            if may_pass:
+                self._passed = {
+                    "message": message.id,
+                    "before": [messages, parts, changed],
+                    "leaf": self.leaf_id,
+                    "firstKept": self._first_kept,
+                }
         # What was taken back stays a branch.
         self.leaf_id = self.leaf_id if leaf is None else leaf[0]
 
     def _messages(self) -> list[_Message]:
-        rows = rows_of(self._source, _MESSAGES, self._session_id)
+        given, of_messages, of_parts = [self._session_id], _MESSAGES, _PARTS
+        if self._resumed is not None:
+            given, of_messages, of_parts = [*given, self._resumed["message"]], _LATER_MESSAGES, _LATER_PARTS
+        rows = rows_of(self._source, of_messages, *given)
         messages = {str(id_): _Message(str(id_), object_of(data)) for id_, data in rows}
         check_number_of_entries(len(messages))
-        for message_id, data in rows_of(self._source, _PARTS, self._session_id):
-            if str(message_id) in messages:
-                messages[str(message_id)].parts.append(object_of(data))
+        for message_id, data, updated in rows_of(self._source, of_parts, *given):
+            message = messages.get(str(message_id))
+            if message is not None:
+                message.parts.append(object_of(data))
+                if type(updated) is int:
+                    message.changed = max(updated, message.changed or updated)
         return [*messages.values()]
 
     def _made_of(self, message: _Message) -> Iterator[Entry]:

@@ -46,18 +46,18 @@ class NoMessageYetError(ImportFailedError):
 class Checkpoint:
     """The begin of a line, and what a reader must know of the lines before it.
 
-    `line` counts from 1, `offset` from 0; `mark` is a digest of the line's beginning. `state` is the format's
-    own, of JSON values.
+    `line` counts from 1, `offset` from 0; `mark` is a digest of the line's beginning, None in a database,
+    whose reader checks that itself. `state` is the format's own, of JSON values.
     """
 
     offset: int
     line: int
-    mark: str
+    mark: str | None
     state: dict[str, Any] = field(default_factory=dict)
 
     def is_in(self, file: BinaryIO) -> bool:
         """Whether the line is still there."""
-        return mark_at(file, self.offset) == self.mark
+        return self.mark is None or mark_at(file, self.offset) == self.mark
 
     def to_json(self) -> dict[str, Any]:
         """For `of_json`."""
