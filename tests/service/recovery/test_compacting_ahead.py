@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from typing import Any
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from conftest_service import Client, GatedSummarizer, MakeClient, assistant, tool, user
@@ -119,6 +119,28 @@ async def test_its_report_and_its_entry_are_made_with_it(
     first_kept = [entry["id"] for entry in await path_of(client, made)].index(done["firstKeptEntryId"])
     assert done["report"]["dropped"]["entries"] == first_kept > 0
     assert done["entry"]["reason"] == "manual"
+
+
+async def test_it_can_be_taken_again_where_an_error_came_after_it_was_stored(
+    make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summarizer = GatedSummarizer(is_open=True)
+    client = await make_client(WINDOW, summarizer)
+    made = await before_the_threshold(client)
+    before = await path_of(client, made)
+    with monkeypatch.context() as patch:
+        patch.setattr(compacting, "usage_state", Mock(side_effect=ModelFailedError("not now")))
+        with pytest.raises(ModelFailedError, match="not now"):
+            await client.ask("compact", conversationId=made)
+    (stored,) = (await path_of(client, made))[len(before) :]
+    assert stored["type"] == "compaction"
+    await client.ask("navigate", conversationId=made, targetId=before[-1]["id"], summarize=False)
+    await client.ask("append", conversationId=made, entries=[user("Go on.")])
+    done = await client.ask("compact", conversationId=made)
+    assert len(summarizer.requests) == 1
+    assert done["entry"]["summary"] == stored["summary"]
+    assert done["entry"]["id"] != stored["id"]
+    assert (await path_of(client, made))[-1]["id"] == done["entry"]["id"]
 
 
 async def test_a_cancelled_compaction_writes_nothing_and_ends_it(make_client: MakeClient) -> None:

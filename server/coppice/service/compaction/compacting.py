@@ -39,6 +39,7 @@ from coppice.service.hooks.hooks import DID_COMPACT
 from coppice.service.window.fitting import Fit
 from coppice.service.window.usage import usage_state
 from coppice.tree.entries import CompactionEntry
+from coppice.tree.ids import new_entry_id
 
 TITLE = "Compacting"
 JOB = "compaction"
@@ -204,7 +205,9 @@ class Compacting:
         given = await adopted(hooks, params, prepared, answer)
         if given is None and ready is not None:
             prepared, summary, report = ready.prepared, ready.summary, ready.report
-            entry = ready.entry.model_copy(update={"timestamp": now(), "reason": reason})
+            # Where an error came after it was stored, the summary can be taken again, on another branch.
+            own = {"id": new_entry_id(), "timestamp": now(), "reason": reason}
+            entry = ready.entry.model_copy(update=own)
         else:
             if given is not None:
                 prepared, summary = given
