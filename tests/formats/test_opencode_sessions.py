@@ -290,6 +290,8 @@ def test_a_later_reading_has_what_came_after_the_first(database: Database) -> No
     "change",
     [
         "UPDATE part SET time_updated = 4000 WHERE message_id = 'm1'",
+        "UPDATE part SET time_updated = 2000 WHERE message_id = 'm1'",
+        "UPDATE part SET id = 'p0009', time_updated = 2000 WHERE message_id = 'm2'",
         "DELETE FROM part WHERE message_id = 'm1'",
         "DELETE FROM message WHERE id = 'm2'",
         "UPDATE message SET id = 'm4' WHERE id = 'm2'",
@@ -306,6 +308,20 @@ def test_a_session_that_is_another_before_its_end_is_read_anew(database: Databas
     database.connection.execute(change)
     with pytest.raises(NotResumableError):
         _resumed(database, first)
+
+
+@pytest.mark.parametrize("updated", [3000, None, 2**63 - 1, -5, 1.5, "soon"])
+def test_a_later_reading_holds_whatever_the_times_and_beside_parts_of_no_message(
+    database: Database, updated: object
+) -> None:
+    database.message("m1", "user", text("go"), text("on"))
+    database.connection.execute("INSERT INTO part VALUES ('p9', 'gone', 's', 3000, '{}')")
+    database.connection.execute("UPDATE part SET time_updated = ?", (updated,))
+    first = database.read(growing=True)[0]
+    database.message("m2", "user", text("more"))
+    second, ids = _resumed(database, first)
+    assert ids == ["m2"]
+    assert _resumed(database, second)[1] == []
 
 
 def test_no_reading_begins_after_what_was_taken_back_or_is_not_complete(database: Database) -> None:

@@ -58,13 +58,17 @@ _LATER_MESSAGES: Final = f"SELECT id, data FROM message WHERE id IN ({_LATER}) O
 _LATER_PARTS: Final = f"""
 SELECT message_id, data, time_updated FROM part WHERE message_id IN ({_LATER}) ORDER BY message_id, id
 """  # noqa: S608 - no values
+_LOW_BITS: Final = 2**32 - 1
 _BEFORE: Final = f"""
 SELECT (SELECT count(*) FROM message WHERE session_id = ? AND id NOT IN ({_LATER})),
-    count(*), max(CASE typeof(time_updated) WHEN 'integer' THEN time_updated END)
+    count(*), ifnull(sum(CASE typeof(time_updated) WHEN 'integer' THEN time_updated & {_LOW_BITS} END), 0)
 FROM part
-WHERE session_id = ? AND message_id NOT IN ({_LATER}) AND EXISTS (SELECT 1 FROM message WHERE id = ?)
+WHERE session_id = ? AND message_id IN (SELECT id FROM message WHERE session_id = ?)
+    AND message_id NOT IN ({_LATER}) AND EXISTS (SELECT 1 FROM message WHERE id = ?)
 """  # noqa: S608 - no values
-"""Of what was read up to a message: how many messages and parts, and when the newest part changed."""
+"""Of what was read up to a message: how many messages and parts, and the sum of when the parts changed, of
+each the low bits, which cannot overflow.
+"""
 
 
 @dataclass
@@ -72,8 +76,8 @@ class _Message:
     id: str
     data: dict[str, Any]
     parts: list[dict[str, Any]] = field(default_factory=list)
-    changed: int | None = None
-    """When its newest part did."""
+    changed: int = 0
+    """The sum of when its parts did, of each the low bits."""
 
     @property
     def role(self) -> str | None:
@@ -92,7 +96,8 @@ class _Message:
 class Reader(SessionReader):
     """Reads the session `source.part` of the database; from a start on, what came after a message.
 
-    A start holds while no part of an earlier message is another, and nothing is taken back.
+    A start holds while no part of an earlier message is another, and nothing is taken back. What else is
+    recorded of a message, once that is complete, is not read again.
     """
 
     format: ClassVar[str] = "opencode"
@@ -126,13 +131,13 @@ class Reader(SessionReader):
 
     def _is_as_it_was(self, state: dict[str, Any]) -> bool:
         session, message = self._session_id, state["message"]
-        values = (session, session, message, session, session, message, message)
+        values = (session, session, message, session, session, session, message, message)
         return [list(row) for row in rows_of(self._source, _BEFORE, *values)] == [state["before"]]
 
     @override
     def _entries(self, file: BufferedReader) -> Iterator[Entry]:
         del file
-        state = self._resumed or {"leaf": None, "firstKept": None, "before": [0, 0, None]}
+        state = self._resumed or {"leaf": None, "firstKept": None, "before": [0, 0, 0]}
         self.leaf_id, self.held, self._passed = state["leaf"], False, self._resumed
         self._first_kept: str | None = state["firstKept"]
         leaf: tuple[str | None] | None = None
@@ -148,7 +153,7 @@ class Reader(SessionReader):
                 yield entry
                 self.leaf_id = entry.id
             messages, parts = messages + 1, parts + len(message.parts)
-            changed = max((each for each in (changed, message.changed) if each is not None), default=None)
+            changed += message.changed
             may_pass = may_pass and message.is_complete
             if may_pass:
                 self._passed = {
@@ -172,7 +177,7 @@ class Reader(SessionReader):
             if message is not None:
                 message.parts.append(object_of(data))
                 if type(updated) is int:
-                    message.changed = max(updated, message.changed or updated)
+                    message.changed += updated & _LOW_BITS
         return [*messages.values()]
 
     def _made_of(self, message: _Message) -> Iterator[Entry]:
