@@ -1,7 +1,6 @@
 """`coppice status`: which agents are connected, and what came of it."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from coppice.cli.connect import connections_folder
 from coppice.cli.plain import counted, minute_of, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import write_json, write_text
+from coppice.formats.session import time_of
 from coppice.service.conversations.looking import FollowedTranscript
 
 _NOTE_CHARS: Final = 300  # characters of a line of the log: all kinds of what was lost
@@ -68,7 +68,7 @@ def _row(
         "transcripts": len(own),
         "waiting": sum(not each.is_current for each in own),
         "unreadable": sum(each.reading.problem is not None for each in own),
-        "lastSeen": datetime.fromtimestamp(seen, UTC).isoformat(timespec="seconds") if seen else None,
+        "lastSeen": time_of(seen) if seen else None,
         "lastReading": max((each.reading.read_at or "" for each in own), default="") or None,
         "lastCompaction": _last(written, "compaction"),
         "lastBranchSummary": _last(written, "branch"),
