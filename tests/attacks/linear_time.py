@@ -33,7 +33,7 @@ def assert_linear(name: str, use: Callable[[Input], object], sized: Callable[[in
 
 
 def _seconds(use: Callable[[Input], object], given: Input) -> float:
-    """Without the collector of garbage, whose time is that of all objects of the process (so does `timeit`)."""
+    """Without the collector of garbage, whose time is that of all objects of the process (as `timeit`)."""
     gc.disable()
     try:
         began = time.process_time()
