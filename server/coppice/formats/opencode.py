@@ -58,7 +58,7 @@ _LATER_MESSAGES: Final = f"SELECT id, data FROM message WHERE id IN ({_LATER}) O
 _LATER_PARTS: Final = f"""
 SELECT message_id, data, time_updated FROM part WHERE message_id IN ({_LATER}) ORDER BY message_id, id
 """  # noqa: S608 - no values
-_LOW_BITS: Final = 2**32 - 1
+_LOW_BITS: Final = 2**32 - 1  # of each time in milliseconds: a sum of 2**31 of them is an integer of SQLite
 _BEFORE: Final = f"""
 SELECT (SELECT count(*) FROM message WHERE session_id = ? AND id NOT IN ({_LATER})),
     count(*), ifnull(sum(CASE typeof(time_updated) WHEN 'integer' THEN time_updated & {_LOW_BITS} END), 0)
