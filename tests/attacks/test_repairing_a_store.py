@@ -169,8 +169,8 @@ def test_a_rotten_key_costs_no_row_that_a_range_still_gives(tmp_path: Path, key:
     path = tmp_path / "trees.sqlite3"
     filled_store(path, 60, 2)
     content = bytearray(path.read_bytes())
-    id_length = 13 + 2 * len(f"c{key - 1}")  # as SQLite writes the length of a text
-    [cell] = re.finditer(b"[\x80-\xff].%c.\0%c" % (key, id_length), content, re.DOTALL)
+    row = b"[\x80-\xff].%c[\x15-\x20]\0.{15,30}c%dfile:" % (key, key - 1)  # the key, a header, the id
+    [cell] = re.finditer(row, content, re.DOTALL)
     content[cell.start() + 2] ^= 64
     path.write_bytes(content)
     with contextlib.closing(sqlite3.connect(path)) as raw:
