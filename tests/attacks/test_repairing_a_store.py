@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from attacks.store_attacks import filled_store, opened, rot, rot_page, url_of
 from conftest_service import Client, MakeClient, make_client
-from store.store_kit import NOW, assistant, compaction, label, new_conversation, user
+from store.store_kit import NOW, assistant, compaction, label, user
 
 from coppice.errors import StorageFailedError, StoreDamagedError
-from coppice.service.conversations.repairing import join_spare, repair_workspace
+from coppice.service.conversations.repairing import repair_workspace
 from coppice.store.engines import sqlite_file
 from coppice.store.engines.disk_reserve import RESERVE_NAME
 from coppice.store.repair import copying as repair_module
@@ -277,27 +277,6 @@ def test_a_repaired_store_that_cannot_be_put_in_place_is_kept_next_to_the_damage
     [repaired] = path.parent.glob("*.repaired-*")
     assert repaired.name in str(failed.value)
     assert entries_of(repaired) == before
-
-
-@pytest.mark.parametrize("step", ["_put_aside", "_install"])
-def test_what_a_repair_saved_that_was_killed_is_taken_in_by_the_next(
-    path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    class KilledError(BaseException):
-        pass
-
-    def kill(*_: object) -> None:
-        raise KilledError
-
-    before = entries_of(path)
-    monkeypatch.setattr(repair_module, step, kill)
-    with pytest.raises(KilledError):
-        repair(url_of(path))
-    with opened(path) as store:
-        store.create(new_conversation("made meanwhile"))
-    join_spare(url_of(path))
-    assert entries_of(path) == before | {"made meanwhile": []}
-    assert join_spare(url_of(path)) == (0, 0)
 
 
 def test_a_schema_that_is_no_text_is_damage_and_is_repaired(path: Path) -> None:

@@ -1,7 +1,6 @@
 """`coppice doctor` finds what is broken and says what to do."""
 
 import json
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -166,15 +165,6 @@ def test_a_damaged_store_is_repaired_when_asked(coppice: Coppice, home: Path) ->
     assert "of 1 conversations saved" in checks_of["repair"][0]["message"]
     assert checks_of["integrity"][0]["message"] == "1 of 1 stores open and are sound"
     assert len(list((home / "stores").glob("*.damaged-*"))) == 1
-
-
-def test_what_an_interrupted_repair_saved_is_named_and_taken_in(coppice: Coppice, home: Path) -> None:
-    store = damaged_store(coppice, home, 0, 0)
-    saved = store.with_name(f"{store.name}.repaired-20260102T030405")
-    shutil.copyfile(store, saved)
-    assert f"{saved.name}: a repair saved it" in checks(coppice)["integrity"][0]["message"]
-    assert "1 conversations taken in" in checks(coppice, "--repair")["repair"][0]["message"]
-    assert [check["status"] for check in checks(coppice)["integrity"]] == ["ok"]
 
 
 def test_what_a_repair_cannot_save_is_named(coppice: Coppice, home: Path) -> None:

@@ -27,7 +27,6 @@ from coppice.service.hooks.plugins import installed_plugins
 from coppice.settings import Settings, data_directory
 from coppice.settings.files import WORKSPACE_FILE
 from coppice.store.engines.choosing import name_of, sqlite_path
-from coppice.store.repair.copying import repaired_beside
 from coppice.tokens.counting import ENCODING, count_tokens, encoding
 
 Status = Literal["ok", "warning", "broken"]
@@ -124,17 +123,13 @@ def check_stores(settings: Settings) -> Iterator[Check]:
     urls = databases(settings)
     sound = 0
     for url in urls:
-        path = sqlite_path(url)
-        for file in repaired_beside(path) if path else []:
-            advice = "Close every editor that uses the store and run `coppice doctor --repair`."
-            yield Check("integrity", "warning", f"{file.name}: a repair saved it and was interrupted", advice)
         damage = damages(url)
         sound += not damage
         if damage:
             advice = (
                 "Close every editor that uses it and run `coppice doctor --repair`: it saves what can be "
                 "read and keeps the damaged file."
-                if path is not None
+                if sqlite_path(url) is not None
                 else "See that the server runs and that storage.url names it; the extra `postgres` is needed."
             )
             yield Check("integrity", "broken", f"{name_of(url)}: {'; '.join(damage)}", advice)

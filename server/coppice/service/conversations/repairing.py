@@ -3,7 +3,7 @@
 from coppice.service.conversations.store_copying import Place, StoreCopy
 from coppice.service.core.progress import NoProgress
 from coppice.store.engines.choosing import sqlite_path
-from coppice.store.repair.copying import Repair, is_in_use, repair, repaired_beside
+from coppice.store.repair.copying import Repair, is_in_use, repair
 from coppice.store.tree.location import spare_database
 
 
@@ -21,20 +21,16 @@ def repair_workspace(url: str) -> Repair:
 
 
 def join_spare(url: str) -> tuple[int, int]:
-    """Takes in what was stored while the store could not be used, and what a repair saved that was killed:
-    numbers of conversations and of entries.
+    """Takes in what was stored while the store could not be used: numbers of conversations and of entries.
 
     Nothing where there is no such file, or a server has it open.
 
     Raises:
-        StorageFailedError: one of the stores cannot be used.
+        StorageFailedError: one of the two stores cannot be used.
     """
-    path, spare = sqlite_path(url), sqlite_path(spare_database(url))
-    conversations = entries = 0
-    for other in [*([spare] if spare else []), *(repaired_beside(path) if path else [])]:
-        if other.exists() and not is_in_use(other):
-            copied = list(StoreCopy(Place(url=f"sqlite:///{other}"), Place(url=url)).run(NoProgress()))
-            other.rename(other.with_name(f"{other.name}.merged"))
-            conversations += len(copied)
-            entries += sum(each.entry_count for each in copied)
-    return conversations, entries
+    spare = sqlite_path(spare_database(url))
+    if spare is None or not spare.exists() or is_in_use(spare):
+        return 0, 0
+    copied = list(StoreCopy(Place(url=spare_database(url)), Place(url=url)).run(NoProgress()))
+    spare.rename(spare.with_name(f"{spare.name}.merged"))
+    return len(copied), sum(each.entry_count for each in copied)

@@ -27,9 +27,6 @@ _IN_USE: Final = (
     "The conversation store is open in another program. Close every editor that uses it, then repair it."
 )
 
-_REPAIRED: Final = "repaired"
-"""In the name of a repaired store, after that of the damaged one, until it is in its place."""
-
 
 @dataclass
 class Repair:
@@ -62,17 +59,9 @@ def repair(url: str) -> Repair:
                 _remove_abandoned(prefix, Path(folder))
             _copy(path, held, copy)
             _fill(new, copy, done)
-            # From here on `coppice doctor --repair` finds it, should this process be killed.
-            saved = new.rename(_named(path, _REPAIRED))
             done.put_aside = _put_aside(path, held)
-        _install(saved, path, done.put_aside)
+        _install(new, path, done.put_aside)
     return done
-
-
-def repaired_beside(path: Path) -> list[Path]:
-    """The repaired stores that did not come into the place of the one at `path`, the oldest first."""
-    beside = path.parent.glob(f"{glob.escape(path.name)}.{_REPAIRED}-*[0-9]")
-    return [file for file in sorted(beside) if not (path.exists() and file.samefile(path))]
 
 
 def is_in_use(path: Path) -> bool:
@@ -212,17 +201,19 @@ def _put_aside(path: Path, held: sqlite3.Connection | None) -> Path:
     return aside
 
 
-def _install(saved: Path, path: Path, aside: Path) -> None:
+def _install(new: Path, path: Path, aside: Path) -> None:
     """Puts the repaired store at `path`.
 
     Raises:
-        StorageFailedError: that failed. The repaired store keeps its name, and the damaged file is
-            back at `path` if nothing else is there.
+        StorageFailedError: that failed. The repaired store is kept under another name, and the damaged file
+            is back at `path` if nothing else is there.
     """
     try:
         _move_companions(path, aside)
-        move_into_place(saved, path)
+        move_into_place(new, path)
     except OSError as error:
+        repaired = _named(path, "repaired")
+        new.rename(repaired)
         if path.exists():
             reason = f"another program made {path.name} meanwhile. The damaged store is now {aside.name}."
         else:
@@ -230,10 +221,9 @@ def _install(saved: Path, path: Path, aside: Path) -> None:
             _move_companions(aside, path)
             reason = f"{error.strerror or 'unknown reason'}. The damaged store is where it was."
         raise StorageFailedError(
-            f"The store was repaired as {saved.name}, but cannot be put in place: {reason} Close every "
-            "editor that uses it and run `coppice doctor --repair`: it takes in what was saved."
+            f"The store was repaired, but cannot be put in place: {reason} Close every editor that uses it "
+            f"and rename {repaired.name} to {path.name}."
         ) from error
-    saved.unlink(missing_ok=True)
 
 
 def _named(path: Path, what: str) -> Path:
