@@ -21,8 +21,8 @@ test("a command is ended with its tree by taskkill, and neither opens a window",
     await chmod(join(folder, TASKKILL), 0o755);
     Object.assign(process.env, { PATH: `${folder}${delimiter}${PATH ?? ""}`, SystemRoot: "C:\\Windows" });
     Object.defineProperty(process, "platform", { ...PLATFORM, value: "win32" });
-    const program = { file: "/bin/sleep", args: ["600"], environment: {}, input: undefined };
-    const command = new RunningCommand({ command: "sleep 600", program, cwd: folder, timeoutMs: 600_000, limit: 100 }, () => undefined);
+    const program = { file: "/bin/sleep", args: ["20"], environment: {}, input: undefined };
+    const command = new RunningCommand({ command: "sleep 20", program, cwd: folder, timeoutMs: 600_000, limit: 100 }, () => undefined);
     const pid = spawn.mock.calls[0]?.result?.pid;
     command.stop();
     assert.deepEqual(await command.exited, { output: "", exitCode: undefined, ending: "stopped" });
