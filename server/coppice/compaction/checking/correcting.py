@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from coppice.compaction.checking.narrative import is_in_format, safe_text, with_inert_items
+from coppice.compaction.checking.narrative import in_format, safe_text
 from coppice.compaction.checking.verification import Claim
 
 _MOST_LINES: Final = 20
@@ -36,5 +36,4 @@ def corrected(text: str, answer: str, claims: Sequence[Claim]) -> str:
         match = _ANSWER.match(line)
         if match and int(match[1]) in asked and match[2].strip():
             lines[int(match[1])] = match[2].rstrip()
-    result = with_inert_items("\n".join(lines))
-    return result if is_in_format(result) else text
+    return in_format("\n".join(lines)) or text

@@ -6,7 +6,7 @@ from typing import Final
 
 from coppice.compaction.asking.prompts import TURN_LABELS, Part
 from coppice.compaction.checking.cleanup import cleaned, without_preamble
-from coppice.compaction.checking.narrative import is_in_format, safe_text, with_inert_items, with_none
+from coppice.compaction.checking.narrative import in_format, safe_text, with_none
 from coppice.compaction.summary import SECTIONS, Summary, inert
 from coppice.compaction.summary_parser import LEAST_HEADINGS, missing_headings, parse_summary
 from coppice.compaction.text.markdown import ITEM
@@ -98,8 +98,8 @@ def _validated_summary(text: str, repaired: list[str], *, cut_off: bool, looped:
         return Validation(None, tuple(repaired), "The headings are there, but nothing is under them.")
     if cut_off and stated < _LEAST_WHEN_BROKEN:
         return Validation(None, tuple(repaired), "It was cut off too early: it must be much shorter.")
-    safe = with_inert_items(safe_text(text))
-    if not dropped and not parsed.turn and is_in_format(safe) and narrative_in(safe) == safe:
+    safe = None if dropped or parsed.turn else in_format(safe_text(text))
+    if safe and narrative_in(safe) == safe:
         return Validation(with_none(safe), tuple(dict.fromkeys(repaired)))
     repaired.append("headings")
     return Validation(summary.render(), tuple(dict.fromkeys(repaired)))
