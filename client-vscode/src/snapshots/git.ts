@@ -76,8 +76,11 @@ export class HiddenGit {
     return ownMajor > major || (ownMajor === major && ownMinor >= minor);
   }
 
-  /** What the command prints. `accepts`: whether an exit code is no error. `more`: settings of this command. Throws `GitError`. */
-  async run(given: readonly string[], input: string | Buffer = "", { accepts = (code: number): boolean => code === 0, timeoutMs = this.timeoutMs, more = {} } = {}): Promise<Buffer> {
+  /**
+   * What the command prints. `accepts`: whether an exit code is no error. `more`: settings of this command. `onPrinted`
+   * gets what is printed piece by piece; nothing is returned then. Throws `GitError`.
+   */
+  async run(given: readonly string[], input: string | Buffer = "", { accepts = (code: number): boolean => code === 0, timeoutMs = this.timeoutMs, more = {}, onPrinted = undefined as ((data: Buffer) => void) | undefined } = {}): Promise<Buffer> {
     const settings = Object.entries({ ...SETTINGS, ...more }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const program = await findOnPath("git", process.env["PATH"], this.folders());
     if (program === undefined) throw new GitError("Git cannot be run: there is none on the PATH outside of the workspace.");
@@ -85,7 +88,7 @@ export class HiddenGit {
     const timer = setTimeout(() => { child.kill("SIGKILL"); }, timeoutMs);
     const printed: Buffer[] = [];
     const errors: Buffer[] = [];
-    child.stdout.on("data", (data: Buffer) => printed.push(data));
+    child.stdout.on("data", onPrinted ?? ((data: Buffer) => printed.push(data)));
     child.stderr.on("data", (data: Buffer) => errors.push(data));
     // A command that reads no further is not an error of ours: its exit code says what happened.
     child.stdin.on("error", () => undefined);

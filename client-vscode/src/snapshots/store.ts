@@ -5,8 +5,9 @@ import { join, posix } from "node:path";
 
 import { isPartOfRepository, isSecret } from "../agent/sensitive";
 import { folded, ignoresCase, WrittenNames } from "./case";
+import { readable, storeAnew } from "./contents";
 import { excludesAbove } from "./excludes";
-import { blobId, GitError, HiddenGit, listOf, namesOf } from "./git";
+import { GitError, HiddenGit, listOf, namesOf } from "./git";
 
 /** What a snapshot may cost. */
 export interface Limits {
@@ -165,15 +166,14 @@ export class SnapshotStore {
     return this.#git.run(["cat-file", "blob", id(file.id)]);
   }
 
-  /** Whether the bytes of a file can be read. Where they cannot, the next snapshot stores them anew. Throws `GitError`. */
-  async holds(file: StoredFile): Promise<boolean> {
-    const bytes = await this.content(file).catch(() => undefined);
-    if (bytes !== undefined && blobId(bytes) === file.id) return true;
-    await this.#inOrder(async () => {
-      await rm(join(this.#git.repository, "objects", file.id.slice(0, 2), file.id.slice(2)), { force: true });
-      await rm(this.#index, { force: true });
-    });
-    return false;
+  /** Which of these contents can be read and are right. The others may be damaged, or Git did not answer. */
+  async readable(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#prepare().then(() => readable(this.#git, ids), () => new Set());
+  }
+
+  /** Stores a content that may be there and damaged. Throws `GitError`. */
+  async storeAnew(bytes: Uint8Array): Promise<void> {
+    await storeAnew(this.#git, bytes);
   }
 
   /** The change from `from` to `to`, made in `there`; undefined where both changed the same lines. Throws `GitError`. */

@@ -149,9 +149,12 @@ export class WorkspaceSnapshots {
   /** Takes steps that were planned; a file that has changed since then stays. Gives the state after them. */
   async write(conversationId: string, steps: readonly PlacedStep[]): Promise<Written> {
     const stayed: PlacedStep[] = [];
+    const readable = await this.#readable(steps);
     for (const step of steps) {
+      const isKept = step.there !== undefined && readable.get(step.folder)?.has(step.there.id);
+      const keep = async (bytes: Uint8Array): Promise<void> => { if (!isKept) await this.#store(step.folder).storeAnew(bytes); };
       try {
-        if (this.host.isTrusted && !this.host.isUnsaved(join(step.folder, step.path)) && (await this.#isKept(step)) && (await takeStep(step.folder, step))) continue;
+        if (this.host.isTrusted && !this.host.isUnsaved(join(step.folder, step.path)) && (await takeStep(step.folder, step, keep))) continue;
       } catch (error) {
         this.host.warn(`${step.shown} was not written. ${String(error)}`);
       }
@@ -191,10 +194,15 @@ export class WorkspaceSnapshots {
     return state.length <= MOST_CHARS ? state : undefined;
   }
 
-  /** Whether what a step replaces could be brought back. Throws where it could not. */
-  async #isKept({ folder, fate, there }: PlacedStep): Promise<boolean> {
-    if (fate !== "conflict" && there !== undefined && !(await this.#store(folder).holds(there))) throw new Error("The copy of what it has now was damaged, and is made anew. Try again.");
-    return true;
+  /** By folder, the contents that steps replace and that could be brought back. */
+  async #readable(steps: readonly PlacedStep[]): Promise<Map<string, ReadonlySet<string>>> {
+    const readable = new Map<string, ReadonlySet<string>>();
+    if (!this.host.isTrusted) return readable;
+    for (const folder of new Set(steps.map((step) => step.folder))) {
+      const replaced = steps.flatMap((step) => (step.folder === folder && step.fate !== "conflict" ? (step.there?.id ?? []) : []));
+      readable.set(folder, await this.#store(folder).readable(replaced));
+    }
+    return readable;
   }
 
   async #placed(folder: string, steps: readonly Step[]): Promise<PlacedStep[]> {

@@ -45,15 +45,16 @@ async function isEmptied(folder: string, relative: string, deleted: ReadonlySet<
 
 /**
  * Takes a step, each file at once: one that is interrupted leaves it as it was. Links are replaced, never followed.
- * False where the file is not what the step was planned for any more, which then stays.
+ * False where the file is not what the step was planned for any more, which then stays. `keep` gets what goes before it
+ * goes.
  */
-export async function takeStep(folder: string, step: Step): Promise<boolean> {
+export async function takeStep(folder: string, step: Step, keep: (bytes: Uint8Array) => Promise<void>): Promise<boolean> {
   const { path, fate, content, there } = step;
   const file = join(folder, path);
   if (fate === "conflict") return false;
   const beside = join(dirname(file), `.coppice-${randomUUID()}`);
   if (content === undefined) {
-    if (!(await isThere(file, there)) || (await isBlocked(folder, step)) || !(await takeAway(file, beside, there))) return false;
+    if (!(await isThere(file, there, keep)) || (await isBlocked(folder, step)) || !(await takeAway(file, beside, there))) return false;
     await removeEmpty(folder, dirname(path));
     return true;
   }
@@ -63,7 +64,7 @@ export async function takeStep(folder: string, step: Step): Promise<boolean> {
   try {
     if (content.mode === LINK) await symlink(bytes, beside);
     else await writeNew(beside, bytes, await stateOf(file), content.mode === EXECUTABLE);
-    const isPlanned = await isThere(file, there);
+    const isPlanned = await isThere(file, there, keep);
     if (isPlanned) await rename(beside, file);
     else await rm(beside, { force: true });
     return isPlanned;
@@ -83,13 +84,15 @@ async function takeAway(file: string, beside: string, there: StoredFile | undefi
   return isPlanned;
 }
 
-/** Whether a path has the content that a snapshot has of it, or nothing where it has none. */
-async function isThere(file: string, stored: StoredFile | undefined): Promise<boolean> {
+/** Whether a path has the content that a snapshot has of it, which `keep` gets then, or nothing where it has none. */
+async function isThere(file: string, stored: StoredFile | undefined, keep?: (bytes: Uint8Array) => Promise<void>): Promise<boolean> {
   const state = await stateOf(file);
   if (state === undefined || stored === undefined) return state === stored;
   if (state.isSymbolicLink() !== (stored.mode === LINK)) return false;
   const bytes = state.isSymbolicLink() ? await readlink(file, { encoding: "buffer" }) : await bytesOfFile(file).catch(() => null);
-  return bytes !== null && blobId(bytes) === stored.id;
+  if (bytes === null || blobId(bytes) !== stored.id) return false;
+  await keep?.(bytes);
+  return true;
 }
 
 /** Who may read and write a file stays as it is, in `like`; a snapshot has only whether it can be run. */

@@ -1,35 +1,110 @@
 /** Recorded states where copies are damaged, files are odd, and others write at the same time. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import filesystem, { chmod, lstat, mkdir, readlink, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import filesystem, { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { mock, test } from "node:test";
 
 import { BranchFiles } from "../../src/chat/branch-files";
+import { BatchCheck } from "../../src/snapshots/contents";
+import { blobId, GitError, HiddenGit } from "../../src/snapshots/git";
 import { Workspace } from "./recorded";
 
 for (const [how, damage] of Object.entries({ empty: (file: string) => truncate(file, 0), cut: (file: string) => truncate(file, 10), gone: (file: string) => rm(file) })) {
-  test(`a file whose recorded copy is ${how} stays until there is another one`, async () => {
+  test(`a file whose recorded copy is ${how} is recorded anew before it goes`, async () => {
     await using workspace = await Workspace.with({ "a.txt": "one" });
     const first = await workspace.take();
     const files = { "a.txt": "mine", "made.txt": "mine as well" };
     await workspace.write(files);
     const second = await workspace.take();
+    const { steps } = await workspace.snapshots.plan("c", second, first);
     for (const text of Object.values(files)) {
       const object = await workspace.object(text);
       await chmod(object, 0o600);
       await damage(object);
     }
-    workspace.snapshots = workspace.open();
-    const { steps } = await workspace.snapshots.plan("c", second, first);
-    assert.equal((await workspace.snapshots.write("c", steps)).stayed.length, 2);
-    assert.deepEqual(await workspace.files(), files);
-    assert.match(workspace.warnings.join(), /a\.txt was not written.*damaged/);
-    await workspace.go(second, first);
+    assert.deepEqual((await workspace.snapshots.write("c", steps)).stayed, []);
     assert.deepEqual(await workspace.files(), { "a.txt": "one" });
     await workspace.go(first, second);
     assert.deepEqual(await workspace.files(), files);
+    assert.deepEqual(workspace.warnings, []);
   });
 }
+
+test("a file whose recorded copy is damaged in a pack is recorded anew before it goes", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one" });
+  const first = await workspace.take();
+  await workspace.write({ "a.txt": "mine" });
+  const second = await workspace.take();
+  const { steps } = await workspace.snapshots.plan("c", second, first);
+  const id = blobId(Buffer.from("mine"));
+  const repository = join(await workspace.object("mine"), "..", "..", "..");
+  const git = (...given: string[]): string => execFileSync("git", ["--git-dir", repository, ...given], { encoding: "utf8", stdio: "pipe" });
+  git("repack", "-a", "-d", "-q");
+  const packs = join(repository, "objects", "pack");
+  const [name = ""] = (await readdir(packs)).filter((each) => each.endsWith(".pack"));
+  const [, , , length = 0, at = 0] = (git("verify-pack", "-v", join(packs, name)).split("\n").find((line) => line.startsWith(id)) ?? "").split(/ +/).map(Number);
+  const pack = await readFile(join(packs, name));
+  await chmod(join(packs, name), 0o600);
+  await writeFile(join(packs, name), pack.fill(0xff, at + 1, at + length));
+  assert.throws(() => git("cat-file", "blob", id));
+  assert.deepEqual((await workspace.snapshots.write("c", steps)).stayed, []);
+  await workspace.go(first, second);
+  assert.deepEqual(await workspace.files(), { "a.txt": "mine" });
+  assert.deepEqual(workspace.warnings, []);
+});
+
+test("a file stays whose recorded copy cannot be read and cannot be made anew, and so do the records", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one" });
+  const first = await workspace.take();
+  await workspace.write({ "a.txt": "mine" });
+  const second = await workspace.take();
+  const { steps } = await workspace.snapshots.plan("c", second, first);
+  const run = HiddenGit.prototype.run.bind(new HiddenGit(join(await workspace.object("mine"), "..", "..", ".."), workspace.path(""), 60_000, () => []));
+  const reading = mock.method(HiddenGit.prototype, "run", (...given: Parameters<typeof run>) => (given[0][0] === "cat-file" ? Promise.reject(new GitError("git cat-file: did not end in time")) : run(...given)));
+  const writing = mock.method(filesystem, "rename", () => Promise.reject(new Error("The disk is full.")));
+  const bytes = (): Promise<Buffer> => Promise.resolve(Buffer.from("one"));
+  const { stayed } = await workspace.snapshots.write("c", steps.map((step) => ({ ...step, content: { mode: "100644", bytes } }))).finally(() => {
+    reading.mock.restore();
+    writing.mock.restore();
+  });
+  assert.deepEqual(stayed.map(({ path }) => path), ["a.txt"]);
+  assert.match(workspace.warnings.join(), /a\.txt was not written.*copy.*cannot be read.*disk is full/);
+  assert.deepEqual(await workspace.go(second, first), { "a.txt": "written" });
+  assert.deepEqual(await workspace.go(first, second), { "a.txt": "written" });
+  assert.deepEqual(await workspace.files(), { "a.txt": "mine" });
+});
+
+test("Git reads once for many files that are deleted, and of those that it could not read all come back", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one" });
+  const first = await workspace.take();
+  const made = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`made/${at}`, `${at}\n`.repeat(at * 100)]));
+  await workspace.write(made);
+  const second = await workspace.take();
+  const { steps } = await workspace.snapshots.plan("c", second, first);
+  await rm(await workspace.object(made["made/20"] ?? ""));
+  const object = await workspace.object(made["made/30"] ?? "");
+  await chmod(object, 0o600);
+  await truncate(object, 30);
+  const running = mock.method(HiddenGit.prototype, "run");
+  const { stayed } = await workspace.snapshots.write("c", steps).finally(() => { running.mock.restore(); });
+  assert.deepEqual(stayed, []);
+  assert.equal(running.mock.calls.filter(({ arguments: [given] }) => given[0] === "cat-file").length, 1);
+  assert.deepEqual(await workspace.files(), { "a.txt": "one" });
+  await workspace.go(first, second);
+  assert.deepEqual(await workspace.files(), { "a.txt": "one", ...made });
+});
+
+test("a printed batch is checked however it is cut in pieces", () => {
+  const contents = ["", "\n", "one\ntwo", "wrong"].map((text) => Buffer.from(text));
+  const ids = contents.map(blobId);
+  const printed = Buffer.concat(contents.flatMap((bytes, at) => [Buffer.from(`${ids[at] ?? ""} blob ${bytes.length}\n`), at === 3 ? Buffer.from("WRONG") : bytes, Buffer.from(`\n${"1".repeat(40)} missing\n`)]));
+  for (let length = 1; length <= printed.length; length += 1) {
+    const check = new BatchCheck();
+    for (let at = 0; at < printed.length; at += length) check.add(printed.subarray(at, at + length));
+    assert.deepEqual([...check.right], ids.slice(0, 3));
+  }
+});
 
 test("a file that became a pipe or grew stays, and is not read", async () => {
   await using workspace = await Workspace.with({ "grown": "one", "pipe": "one" });

@@ -1,0 +1,72 @@
+/** The contents in a hidden repository: which are right, and those that are to be stored anew. */
+import { createHash, type Hash, randomUUID } from "node:crypto";
+import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+
+import { blobId, GitError, type HiddenGit } from "./git";
+
+/** Which contents can be read and have the hash that names them; after one that is damaged, none. */
+export async function readable(git: HiddenGit, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const check = new BatchCheck();
+  const input = ids.map((id) => `${id}\n`).join("");
+  if (ids.length > 0) await git.run(["cat-file", "--batch"], input, { onPrinted: (data) => { check.add(data); } }).catch(() => undefined);
+  return check.right;
+}
+
+/** Writes a content over what has its id: Git itself writes none that it takes for being there. Throws `GitError`. */
+export async function storeAnew(git: HiddenGit, bytes: Uint8Array): Promise<void> {
+  const id = blobId(bytes);
+  const folder = join(git.repository, "objects", id.slice(0, 2));
+  const file = join(folder, id.slice(2));
+  const beside = join(folder, `tmp_obj_${randomUUID()}`); // Git removes what is left of such a file.
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(beside, deflateSync(Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes])), { flag: "wx", mode: 0o444, flush: true });
+    await chmod(file, 0o644).catch(() => undefined); // Windows replaces no file that is read-only.
+    await rename(beside, file);
+  } catch (error) {
+    await rm(beside, { force: true }).catch(() => undefined);
+    throw new GitError(`Its recorded copy cannot be read, and another one cannot be written. ${String(error)}`);
+  }
+}
+
+/** Takes what `git cat-file --batch` prints in pieces, and keeps only which of the contents are right. */
+export class BatchCheck {
+  /** Ids of contents that were read to their end and are right. */
+  readonly right = new Set<string>();
+  #line = "";
+  #content: { id: string; hash: Hash; left: number } | undefined;
+
+  add(data: Buffer): void {
+    for (let at = 0; at < data.length; ) {
+      if (this.#content === undefined) {
+        const end = data.indexOf("\n", at);
+        this.#line += data.toString("latin1", at, end < 0 ? data.length : end);
+        if (end < 0) return;
+        this.#begin();
+        at = end + 1;
+      } else {
+        const part = data.subarray(at, at + this.#content.left);
+        this.#content.hash.update(part);
+        this.#content.left -= part.length;
+        at += part.length;
+      }
+      this.#end();
+    }
+  }
+
+  /** A line that is not the head of a content says that there is none, or is the end of the one before. */
+  #begin(): void {
+    const [, id, size = ""] = /^([0-9a-f]{40}) blob (\d+)$/.exec(this.#line) ?? [];
+    if (id !== undefined) this.#content = { id, hash: createHash("sha1").update(`blob ${size}\0`), left: Number(size) };
+    this.#line = "";
+  }
+
+  #end(): void {
+    if (this.#content === undefined || this.#content.left > 0) return;
+    const { id, hash } = this.#content;
+    if (hash.digest("hex") === id) this.right.add(id);
+    this.#content = undefined;
+  }
+}
