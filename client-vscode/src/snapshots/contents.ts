@@ -1,6 +1,6 @@
-/** The contents in a hidden repository: which are right, and those that are to be stored anew. */
+/** The contents in a hidden repository: which are right, what is stored anew, and merges. */
 import { createHash, type Hash, randomUUID } from "node:crypto";
-import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 
@@ -28,6 +28,25 @@ export async function storeAnew(git: HiddenGit, bytes: Uint8Array): Promise<void
   } catch (error) {
     await rm(beside, { force: true }).catch(() => undefined);
     throw new GitError(`Its recorded copy cannot be read, and another one cannot be written. ${String(error)}`);
+  }
+}
+
+/** The change from `from` to `to`, made in `there`; undefined where both changed the same lines. Throws `GitError`. */
+export async function merged(git: HiddenGit, from: Buffer, to: Buffer, there: Buffer): Promise<Buffer | undefined> {
+  const folder = await mkdtemp(join(git.repository, "merge-"));
+  try {
+    const files = { there, from, to };
+    for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
+    // It exits with the number of conflicts, and with a negative one after an error: what is binary is one.
+    let conflicts = 0;
+    const accepts = (code: number): boolean => {
+      conflicts = code;
+      return true;
+    };
+    const printed = await git.run(["merge-file", "-p", "-q", ...Object.keys(files).map((name) => join(folder, name))], "", { accepts });
+    return conflicts === 0 ? printed : undefined;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

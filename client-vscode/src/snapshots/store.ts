@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { lstat, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, rm, stat, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 
 import { isPartOfRepository, isSecret } from "../agent/sensitive";
 import { folded, ignoresCase, WrittenNames } from "./case";
-import { readable, storeAnew } from "./contents";
+import { merged, readable, storeAnew } from "./contents";
 import { excludesAbove } from "./excludes";
 import { GitError, HiddenGit, listOf, namesOf } from "./git";
+import { isBeside } from "./write";
 
 /** What a snapshot may cost. */
 export interface Limits {
@@ -72,9 +73,9 @@ export function isLeftOut(file: StoredFile | undefined): boolean {
 
 /**
  * The states of one folder, in a hidden Git repository outside of it. A snapshot is named by the id of its tree: the
- * same state has the same name and is stored once. Left out are files that are ignored or secret, whatever has to do
- * with `.git`, repositories within the folder, and names that are not UTF-8; of those that are too large only the name
- * is recorded. Links are stored as links.
+ * same state has the same name and is stored once. Left out are files that are ignored, secret or left over from a
+ * replacement, whatever has to do with `.git`, repositories within the folder, and names that are not UTF-8; of those
+ * that are too large only the name is recorded. Links are stored as links.
  */
 export class SnapshotStore {
   readonly #git: HiddenGit;
@@ -179,21 +180,7 @@ export class SnapshotStore {
   /** The change from `from` to `to`, made in `there`; undefined where both changed the same lines. Throws `GitError`. */
   async merge(from: Buffer, to: Buffer, there: Buffer): Promise<Buffer | undefined> {
     await this.#prepare();
-    const folder = await mkdtemp(join(this.#git.repository, "merge-"));
-    try {
-      const files = { there, from, to };
-      for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
-      // It exits with the number of conflicts, and with a negative one after an error: what is binary is one.
-      let conflicts = 0;
-      const accepts = (code: number): boolean => {
-        conflicts = code;
-        return true;
-      };
-      const merged = await this.#git.run(["merge-file", "-p", "-q", ...Object.keys(files).map((name) => join(folder, name))], "", { accepts });
-      return conflicts === 0 ? merged : undefined;
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    return merged(this.#git, from, to, there);
   }
 
   /** Keeps for a conversation what another one has, until both are forgotten. Throws `GitError`. */
@@ -317,7 +304,7 @@ export class SnapshotStore {
 
   /** Bytes of a file or link that is recorded; undefined for everything else. A checkout within has a `/` at its end. */
   async #sizeOf(path: string, folders: Folders): Promise<number | undefined> {
-    if (path.endsWith("/") || isSecret(path) || (await this.#isLeftOut(posix.dirname(path), folders))) return undefined;
+    if (path.endsWith("/") || isSecret(path) || isBeside(path) || (await this.#isLeftOut(posix.dirname(path), folders))) return undefined;
     const state = await lstat(join(this.folder, path)).catch(() => undefined);
     return state?.isFile() === true || state?.isSymbolicLink() === true ? state.size : undefined;
   }

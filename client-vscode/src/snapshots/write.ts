@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Stats } from "node:fs";
-import { lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
+import { link, lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { bytesOfFile } from "../agent/text-file";
@@ -11,6 +11,16 @@ import type { StoredFile } from "./store";
 
 const LINK = "120000";
 const EXECUTABLE = "100755";
+
+/** A name in the folder of a file for what it is to be, or was, while it is replaced. */
+function besideOf(file: string): string {
+  return join(dirname(file), `.coppice-${randomUUID()}`);
+}
+
+/** Whether a path has such a name: a crash may have left it. */
+export function isBeside(path: string): boolean {
+  return /(?:^|\/)\.coppice-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(path);
+}
 
 /**
  * What stands in the way of a step: a file that no snapshot has, a link in place of a folder, a repository within the
@@ -52,36 +62,65 @@ export async function takeStep(folder: string, step: Step, keep: (bytes: Uint8Ar
   const { path, fate, content, there } = step;
   const file = join(folder, path);
   if (fate === "conflict") return false;
-  const beside = join(dirname(file), `.coppice-${randomUUID()}`);
   if (content === undefined) {
-    if (!(await isThere(file, there, keep)) || (await isBlocked(folder, step)) || !(await takeAway(file, beside, there))) return false;
+    if (!(await isThere(file, there, keep)) || (await isBlocked(folder, step)) || !(await takeAway(file, there))) return false;
     await removeEmpty(folder, dirname(path));
     return true;
   }
   const bytes = await content.bytes();
   if (await isBlocked(folder, step)) return false;
   await mkdir(dirname(file), { recursive: true });
+  const beside = besideOf(file);
   try {
     if (content.mode === LINK) await symlink(bytes, beside);
     else await writeNew(beside, bytes, await stateOf(file), content.mode === EXECUTABLE);
-    const isPlanned = await isThere(file, there, keep);
-    if (isPlanned) await rename(beside, file);
-    else await rm(beside, { force: true });
-    return isPlanned;
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
+    return (await isThere(file, there, keep)) && (await put(beside, file, there));
+  } finally {
+    await rm(beside, { force: true }).catch(() => undefined);
   }
 }
 
-/** Deletes a file by way of the path `beside`: one that was saved until then is put back. */
-async function takeAway(file: string, beside: string, there: StoredFile | undefined): Promise<boolean> {
-  await rename(file, beside);
-  const isPlanned = await isThere(beside, there);
-  if (isPlanned) await rm(beside);
-  else if ((await stateOf(file)) === undefined) await rename(beside, file);
-  else throw new Error(`It was saved twice meanwhile: what it had first is in ${beside}.`);
+/** Gives what is in `beside` the name of a file. False where something else was saved there meanwhile, which stays. */
+async function put(beside: string, file: string, there: StoredFile | undefined): Promise<boolean> {
+  if (there === undefined) {
+    if (await linked(beside, file)) return true;
+    if ((await stateOf(file)) !== undefined) return false;
+  }
+  const old = besideOf(file);
+  const isHeld = there !== undefined && (await linked(file, old));
+  try {
+    await rename(beside, file);
+  } catch (error) {
+    await rm(old, { force: true });
+    throw error;
+  }
+  const isPlanned = !isHeld || (await isThere(old, there));
+  if (!isPlanned) await rename(old, file);
+  else if (isHeld) await rm(old).catch(() => undefined);
   return isPlanned;
+}
+
+/** Gives a file a second name, which nothing has. False also for links, which some systems follow, and where the disk has no such names. */
+async function linked(file: string, other: string): Promise<boolean> {
+  return (await stateOf(file))?.isFile() === true && link(file, other).then(() => true, () => false);
+}
+
+/** Deletes a file by way of another name: one that was saved until then, or cannot be deleted, is put back. */
+async function takeAway(file: string, there: StoredFile | undefined): Promise<boolean> {
+  const beside = besideOf(file);
+  let isGone = false;
+  await rename(file, beside);
+  try {
+    isGone = (await isThere(beside, there)) && (await rm(beside).then(() => true));
+  } finally {
+    if (!isGone) await putBack(beside, file);
+  }
+  return isGone;
+}
+
+async function putBack(beside: string, file: string): Promise<void> {
+  if ((await stateOf(file)) !== undefined) throw new Error(`It was saved twice meanwhile: what it had first is in ${beside}.`);
+  await rename(beside, file);
 }
 
 /** Whether a path has the content that a snapshot has of it, which `keep` gets then, or nothing where it has none. */

@@ -1,6 +1,7 @@
 /** Recorded states where copies are damaged, files are odd, and others write at the same time. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import filesystem, { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mock, test } from "node:test";
@@ -140,6 +141,58 @@ test("what another program saves while a file is deleted stays", async () => {
   const { "a.txt": other, once, twice, ...rest } = await workspace.files();
   assert.deepEqual([other, once, twice, Object.values(rest)], ["x", "mine", "mine, again", ["mine"]]);
   assert.match(workspace.warnings.join(), /twice was not written.*what it had first is in .*\.coppice-/);
+});
+
+test("a file that cannot be deleted keeps its name", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "x" });
+  const first = await workspace.take();
+  await workspace.write({ "made": "made" });
+  const second = await workspace.take();
+  const { steps } = await workspace.snapshots.plan("c", second, first);
+  const deleting = mock.method(filesystem, "rm", () => Promise.reject(new Error("EBUSY")));
+  const { stayed } = await workspace.snapshots.write("c", steps).finally(() => { deleting.mock.restore(); });
+  assert.deepEqual(stayed.map(({ path }) => path), ["made"]);
+  assert.deepEqual(await workspace.files(), { "a.txt": "x", "made": "made" });
+  assert.match(workspace.warnings.join(), /made was not written.*EBUSY/);
+});
+
+for (const hasLinks of [true, false]) {
+  test(`what another program saves while a file is replaced or made ${hasLinks ? "stays" : "stays as far as that is seen on a disk without hard links"}`, async () => {
+    const files = { "gone": "one", "replaced": "one" };
+    await using workspace = await Workspace.with(files);
+    const first = await workspace.take();
+    await workspace.write({ "gone": null, "replaced": "two" });
+    const second = await workspace.take();
+    const { steps } = await workspace.snapshots.plan("c", second, first);
+    const { link, rename } = filesystem;
+    const save = async (to: string): Promise<void> => { if (!to.includes(".coppice-")) await writeFile(to, "mine"); };
+    const linking = mock.method(filesystem, "link", async (from: string, to: string) => {
+      await save(to);
+      if (!hasLinks) throw new Error("EPERM");
+      await link(from, to);
+    });
+    const renaming = mock.method(filesystem, "rename", async (from: string, to: string) => {
+      if (hasLinks && from.includes(".coppice-") && renaming.mock.callCount() === 0) await save(to);
+      await rename(from, to);
+    });
+    const { stayed } = await workspace.snapshots.write("c", steps).finally(() => {
+      linking.mock.restore();
+      renaming.mock.restore();
+    });
+    assert.deepEqual(stayed.map(({ path }) => path), hasLinks ? ["gone", "replaced"] : ["gone"]);
+    assert.deepEqual(await workspace.files(), { "gone": "mine", "replaced": hasLinks ? "mine" : "one" });
+    assert.deepEqual(workspace.warnings, []);
+  });
+}
+
+test("what a crash has left beside a file is in no state", async () => {
+  await using workspace = await Workspace.with({ "a/b.txt": "x" });
+  const first = await workspace.take();
+  const left = { [`.coppice-${randomUUID()}`]: "left", [`a/.coppice-${randomUUID()}`]: "left" };
+  await workspace.write(left);
+  assert.equal(await workspace.take(), first);
+  await workspace.write({ ".coppice-rules": "mine" });
+  assert.notEqual(await workspace.take(), first);
 });
 
 test("a link comes back byte for byte", async () => {
