@@ -1,4 +1,4 @@
-/** The contents in a hidden repository: which are right, what is stored anew, and merges. */
+/** The contents in a hidden repository: which are right, what is stored anew or deleted, and merges. */
 import { createHash, type Hash, randomUUID } from "node:crypto";
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,6 +29,20 @@ export async function storeAnew(git: HiddenGit, bytes: Uint8Array): Promise<void
     await rm(beside, { force: true }).catch(() => undefined);
     throw new GitError(`Its recorded copy cannot be read, and another one cannot be written. ${String(error)}`);
   }
+}
+
+/** Deletes what no reference needs, as far as that succeeds. `timeoutMs` is for the packs. Throws `GitError`. */
+export async function deleteUnreferenced(git: HiddenGit, timeoutMs: number): Promise<void> {
+  // What is in a pack stays there until that is written anew.
+  const failure = await git.run(["repack", "-a", "-d", "-q"], "", { timeoutMs }).then(() => undefined, String);
+  if (failure === undefined) {
+    await git.run(["prune", "--expire=now"]);
+    return;
+  }
+  // It would also delete what was stored anew because the copy in a pack is damaged: only what it lists by id goes.
+  const listed = await git.run(["prune", "--dry-run", "--expire=now"]).catch((error: unknown) => { throw new GitError(`${failure} ${String(error)}`); });
+  for (const [, folder = "", name = ""] of listed.toString().matchAll(/^([0-9a-f]{2})([0-9a-f]{38}) /gm)) await rm(join(git.repository, "objects", folder, name), { force: true });
+  throw new GitError(failure);
 }
 
 /** The change from `from` to `to`, made in `there`; undefined where both changed the same lines. Throws `GitError`. */

@@ -5,7 +5,7 @@ import { join, posix } from "node:path";
 
 import { isPartOfRepository, isSecret } from "../agent/sensitive";
 import { folded, ignoresCase, WrittenNames } from "./case";
-import { merged, readable, storeAnew } from "./contents";
+import { deleteUnreferenced, merged, readable, storeAnew } from "./contents";
 import { excludesAbove } from "./excludes";
 import { GitError, HiddenGit, listOf, namesOf } from "./git";
 import { isBeside } from "./write";
@@ -201,9 +201,7 @@ export class SnapshotStore {
       if (refs.length === 0) return;
       this.#referenced.clear();
       await this.#git.run(["update-ref", "--stdin"], refs);
-      // What is in a pack stays there until that is written anew.
-      await this.#git.run(["repack", "-a", "-d", "-q"], "", { timeoutMs: TIDYING });
-      await this.#git.run(["prune", "--expire=now"]);
+      await deleteUnreferenced(this.#git, TIDYING);
     });
   }
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import filesystem, { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mock, test } from "node:test";
@@ -10,6 +11,25 @@ import { BranchFiles } from "../../src/chat/branch-files";
 import { BatchCheck } from "../../src/snapshots/contents";
 import { blobId, GitError, HiddenGit } from "../../src/snapshots/git";
 import { Workspace } from "./recorded";
+
+/** Packs what is recorded, and damages the copies of some contents. */
+async function damageInPack(workspace: Workspace, ...texts: string[]): Promise<void> {
+  const repository = join(await workspace.object(""), "..", "..", "..");
+  const git = (...given: string[]): string => execFileSync("git", ["--git-dir", repository, ...given], { encoding: "utf8", stdio: "pipe" });
+  git("repack", "-a", "-d", "-q");
+  const packs = join(repository, "objects", "pack");
+  const [name = ""] = (await readdir(packs)).filter((each) => each.endsWith(".pack"));
+  const lines = git("verify-pack", "-v", join(packs, name)).split("\n");
+  const pack = await readFile(join(packs, name));
+  const ids = texts.map((text) => blobId(Buffer.from(text)));
+  for (const id of ids) {
+    const [, , , length = 0, at = 0] = (lines.find((line) => line.startsWith(id)) ?? "").split(/ +/).map(Number);
+    pack.fill(0xff, at + 1, at + length);
+  }
+  await chmod(join(packs, name), 0o600);
+  await writeFile(join(packs, name), pack);
+  for (const id of ids) assert.throws(() => git("cat-file", "blob", id));
+}
 
 for (const [how, damage] of Object.entries({ empty: (file: string) => truncate(file, 0), cut: (file: string) => truncate(file, 10), gone: (file: string) => rm(file) })) {
   test(`a file whose recorded copy is ${how} is recorded anew before it goes`, async () => {
@@ -38,17 +58,7 @@ test("a file whose recorded copy is damaged in a pack is recorded anew before it
   await workspace.write({ "a.txt": "mine" });
   const second = await workspace.take();
   const { steps } = await workspace.snapshots.plan("c", second, first);
-  const id = blobId(Buffer.from("mine"));
-  const repository = join(await workspace.object("mine"), "..", "..", "..");
-  const git = (...given: string[]): string => execFileSync("git", ["--git-dir", repository, ...given], { encoding: "utf8", stdio: "pipe" });
-  git("repack", "-a", "-d", "-q");
-  const packs = join(repository, "objects", "pack");
-  const [name = ""] = (await readdir(packs)).filter((each) => each.endsWith(".pack"));
-  const [, , , length = 0, at = 0] = (git("verify-pack", "-v", join(packs, name)).split("\n").find((line) => line.startsWith(id)) ?? "").split(/ +/).map(Number);
-  const pack = await readFile(join(packs, name));
-  await chmod(join(packs, name), 0o600);
-  await writeFile(join(packs, name), pack.fill(0xff, at + 1, at + length));
-  assert.throws(() => git("cat-file", "blob", id));
+  await damageInPack(workspace, "mine");
   assert.deepEqual((await workspace.snapshots.write("c", steps)).stayed, []);
   await workspace.go(first, second);
   assert.deepEqual(await workspace.files(), { "a.txt": "mine" });
@@ -105,6 +115,25 @@ test("a printed batch is checked however it is cut in pieces", () => {
     for (let at = 0; at < printed.length; at += length) check.add(printed.subarray(at, at + length));
     assert.deepEqual([...check.right], ids.slice(0, 3));
   }
+});
+
+test("where packing fails, what only a deleted conversation has is deleted, and what was recorded anew is not", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one", "b.txt": "damaged" });
+  const first = await workspace.take();
+  await workspace.write({ "a.txt": "mine" });
+  const second = await workspace.take();
+  const { steps } = await workspace.snapshots.plan("c", second, first);
+  await damageInPack(workspace, "mine", "damaged");
+  await workspace.snapshots.write("c", steps);
+  await workspace.write({ "a.txt": "another" });
+  await workspace.snapshots.take("deleted");
+  await workspace.write({ "a.txt": "one" });
+  await workspace.take();
+  await workspace.snapshots.forget("deleted");
+  assert.match(workspace.warnings.join(), /not removed.*git repack/);
+  assert.equal(existsSync(await workspace.object("another")), false);
+  await workspace.go(first, second);
+  assert.equal((await workspace.files())["a.txt"], "mine");
 });
 
 test("a file that became a pipe or grew stays, and is not read", async () => {

@@ -279,6 +279,17 @@ test("what only a forgotten conversation has is deleted", async () => {
   assert.equal((await place.read(last, "a"))?.bytes.toString(), "three");
 });
 
+test("where neither packing nor pruning succeeds, the error has why of both", async () => {
+  await using place = await Place.with({ "a": "one" });
+  await place.store.take("c");
+  const run = HiddenGit.prototype.run.bind(new HiddenGit(place.repository, place.folder, LIMITS.time, () => []));
+  const running = mock.method(HiddenGit.prototype, "run", (...given: Parameters<typeof run>) => {
+    const [name = ""] = given[0];
+    return ["repack", "prune"].includes(name) ? Promise.reject(new GitError(`No ${name}.`)) : run(...given);
+  });
+  await assert.rejects(place.store.forget("c").finally(() => { running.mock.restore(); }), /No repack\..*No prune\./);
+});
+
 test("states are recorded after a conversation was forgotten, with what is excluded from outside", async () => {
   await using place = await Place.with({ "a": "x" });
   execFileSync("git", ["init", "-q", place.root]);
