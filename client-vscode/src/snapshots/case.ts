@@ -7,11 +7,15 @@ export function folded(path: string): string {
   return path.normalize("NFC").toLowerCase();
 }
 
-/** Whether a folder takes names that differ in case alone for the same one. Of an empty folder nothing is known: false. */
+/**
+ * Whether a folder takes names that differ in case alone for the same one. Of one whose names have no ASCII letters
+ * nothing is known: false. Others may have an upper case of another length, as `ß` has.
+ */
 export async function ignoresCase(folder: string): Promise<boolean> {
   const names = await readdir(folder).catch((): string[] => []);
   for (const name of names) {
-    const other = name === name.toLowerCase() ? name.toUpperCase() : name.toLowerCase();
+    const lower = name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    const other = name === lower ? name.replace(/[a-z]/g, (letter) => letter.toUpperCase()) : lower;
     if (other !== name && !names.includes(other)) return lstat(join(folder, other)).then(() => true, () => false);
   }
   return false;

@@ -31,10 +31,10 @@ type Version = StoredFile | { mode: string; merged: Buffer } | undefined;
 
 /**
  * The steps that make the changes of each leg, one after the other, in a folder that is `now`; those that delete first.
- * What else was changed in the folder stays: in other files, and in the same ones where it can be merged. Throws
- * `GitError`.
+ * What else was changed in the folder stays: in other files, and in the same ones where it can be merged. `hasOneCase`:
+ * whether the folder ignores case. Throws `GitError`.
  */
-export async function planned(store: SnapshotStore, legs: readonly Leg[], now: string): Promise<Step[]> {
+export async function planned(store: SnapshotStore, legs: readonly Leg[], now: string, hasOneCase: boolean): Promise<Step[]> {
   const [changes, files] = await Promise.all([Promise.all(legs.map(({ from, to }) => store.changes(from, to))), store.files(now)]);
   const steps: Step[] = [];
   for (const path of new Set(changes.flatMap((each) => [...each.keys()]))) {
@@ -45,7 +45,7 @@ export async function planned(store: SnapshotStore, legs: readonly Leg[], now: s
   const target = legs.at(-1)?.to;
   if (target === undefined || steps.length === 0) return [];
   const wanted = await store.files(target);
-  keepTwins(wanted, files, steps);
+  if (hasOneCase) keepTwins(wanted, files, steps);
   await countLines(store, target, now, steps);
   return (await withoutExcluded(store, target, wanted, steps)).sort((one, other) => Number(other.fate === "deleted") - Number(one.fate === "deleted") || (one.path < other.path ? -1 : 1));
 }

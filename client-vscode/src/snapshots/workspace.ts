@@ -116,7 +116,7 @@ export class WorkspaceSnapshots {
         return left === undefined || right === undefined ? [] : [{ from: left, to: right }];
       });
       const state = there.get(key);
-      if (state !== undefined) steps.push(...(await this.#placed(folder, await planned(this.#store(folder), own, state))));
+      if (state !== undefined) steps.push(...(await this.#placed(folder, await planned(this.#store(folder), own, state, await ignoresCase(folder)))));
     }
     return { steps, now };
   }

@@ -40,6 +40,10 @@ testThere("whether a folder ignores case is seen by the names in it", { "a.txt":
   assert.equal(await ignoresCase(workspace.path("nowhere")), false);
 });
 
+testThere("letters whose upper case is longer do not hide that a folder ignores case", { "straße": "1" }, async (workspace) => {
+  assert.equal(await ignoresCase(workspace.path("")), true);
+});
+
 testThere("branches whose file differs in the case of its name are switched, back and forth", { "Readme.md": "one\n", "Sub/a.txt": "a\n" }, async (workspace) => {
   const first = await workspace.take();
   await workspace.write({ "Readme.md": null });

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { leftFiles } from "../../src/chat/left-files";
+import { ignoresCase } from "../../src/snapshots/case";
 import type { PlacedStep } from "../../src/snapshots/workspace";
 import { Workspace } from "./recorded";
 
@@ -31,6 +32,20 @@ test("made, changed and deleted files go back and come again byte for byte", asy
   assert.equal(await readlink(workspace.path("link")), "a.txt");
   assert.equal(await workspace.take(), second);
   assert.deepEqual(workspace.warnings, []);
+});
+
+test("of two names that differ in case alone, one is deleted where the folder tells them apart", async (context) => {
+  await using workspace = await Workspace.with({ "README": "upper", "a.txt": "x" });
+  if (await ignoresCase(workspace.path(""))) {
+    context.skip("The folder ignores case.");
+    return;
+  }
+  const first = await workspace.take();
+  await workspace.write({ "Readme": "mine" });
+  const second = await workspace.take();
+  await workspace.write({ "README": null });
+  assert.deepEqual(await workspace.go(second, first), { "Readme": "deleted" });
+  assert.deepEqual(await workspace.files(), { "a.txt": "x" });
 });
 
 test("what was changed since a state was recorded stays: in other files, merged, or as a conflict", async () => {
