@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { type Growing, grown, NOTHING } from "../webview/markdown/growing";
-import { settled } from "../webview/markdown/parse";
+import { parse, settled, sizeOf } from "../webview/markdown/parse";
 
 const LINES = {
   "a list": "- one item of a list\n",
@@ -39,4 +39,11 @@ for (const [name, line] of Object.entries(LINES)) {
 test("of one block that grows, what is parsed is in proportion to its length", () => {
   const [short, long] = [20_000, 320_000].map((length) => parsedUntil(length, "- item\n", () => 0).parsed);
   assert.ok((long ?? Infinity) < 24 * (short ?? 0), `${short}, ${long}`);
+});
+
+test("a growing text is not parsed any further than a page can show, and loses nothing", () => {
+  const { parts } = parsedUntil(120_000, "A paragraph.\n\n", settled);
+  const size = sizeOf(parse([...parts.pieces, parts.rest].join("")));
+  assert.ok(size > 10_000 && size < 13_000, String(size));
+  assert.ok(parts.tail.length > 60_000);
 });

@@ -124,6 +124,7 @@ inBrowser("hostile texts stay text", { height: 3000 }, async (panel) => {
 const GREAT: Record<string, Parameters<typeof assistant>> = {
   "small blocks of code": ["```\na\n```\n".repeat(5000)],
   "a wide table": [`${"|a".repeat(300)}|\n${"|-".repeat(300)}|\n${"a\n".repeat(500)}`],
+  "many texts of few elements": Array.from({ length: 10 }, () => ["Words.\n\n".repeat(1000), call("t", "read", {})]).flat(),
   "many texts": Array.from({ length: 10 }, () => ["Words.\n\n".repeat(3000), call("t", "read", {})]).flat(),
 };
 for (const [what, blocks] of Object.entries(GREAT)) {

@@ -8,12 +8,7 @@ import { Icon } from "../view/icon";
 import { Link } from "../view/link";
 import { Reference } from "../view/reference";
 import { grown, NOTHING } from "./growing";
-import { type Node, parse, sizeOf, withReferences } from "./parse";
-
-/** Longer text is shown as it is: nobody reads it as prose, and parsing it would be felt. */
-export const LONGEST = 200_000;
-/** The same for text that becomes more elements. A guess: a table of 500 rows has as many. */
-const MOST_ELEMENTS = 10_000;
+import { LONGEST, MOST_ELEMENTS, type Node, parse, sizeOf, withReferences } from "./parse";
 
 interface MarkdownProps {
   text: string;

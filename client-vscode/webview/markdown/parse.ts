@@ -24,12 +24,22 @@ export function parse(text: string): readonly Node[] {
   return withPlaces(nested(parser.parse(text, {})));
 }
 
+/** Longer text is shown as it is: nobody reads it as prose, and parsing it would be felt. */
+export const LONGEST = 200_000;
+/** The same for text that becomes more elements. A guess: a table of 500 rows has as many. */
+export const MOST_ELEMENTS = 10_000;
 /** With its buttons and frames. */
 const ELEMENTS_OF_CODE = 10;
 
 /** About how many elements the nodes become. */
 export function sizeOf(nodes: readonly Node[]): number {
   return nodes.reduce((sum, { token, children }) => sum + sizeOf(children) + (token.type === "fence" || token.type === "code_block" ? ELEMENTS_OF_CODE : 1), 0);
+}
+
+/** Whether texts together are more than a page can show as elements. */
+export function isTooLong(texts: readonly string[]): boolean {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  return length > LONGEST || texts.reduce((sum, text) => sum + sizeOf(parse(text)), 0) > MOST_ELEMENTS;
 }
 
 /** As the server writes them into summaries: an entry's id, or its first characters. */

@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
 import { memo } from "preact/compat";
-import { useContext } from "preact/hooks";
+import { useContext, useMemo } from "preact/hooks";
 
-import { GrowingMarkdown, LONGEST, Markdown } from "../markdown/markdown";
+import { GrowingMarkdown, Markdown } from "../markdown/markdown";
+import { isTooLong } from "../markdown/parse";
 import { post } from "../page";
 import { type AssistantItem, type BashItem, type Block, type Item, textOf } from "../state/items";
 import { Code, CopyButton } from "./code";
@@ -57,7 +58,10 @@ export const Message = memo(function Message({ item, running, undoable, report }
 });
 
 function Assistant({ item, running }: { item: AssistantItem; running: boolean }): JSX.Element {
-  const plain = textOf(item).length > LONGEST;
+  const plain = useMemo(() => {
+    const texts = item.blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
+    return texts.length > 1 && isTooLong(texts);
+  }, [item.blocks]);
   return (
     <article class="message assistant" data-testid="assistant" aria-label="Assistant">
       {item.blocks.map((block, at) => <Part key={at} block={block} running={running} plain={plain} />)}
