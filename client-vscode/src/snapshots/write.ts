@@ -91,7 +91,7 @@ async function put(beside: string, file: string, there: StoredFile | undefined):
   try {
     await rename(beside, file);
   } catch (error) {
-    await rm(old, { force: true });
+    await rm(old, { force: true }).catch(() => undefined);
     throw error;
   }
   const isPlanned = !isHeld || (await isThere(old, there));

@@ -186,7 +186,7 @@ test("a file that cannot be deleted keeps its name", async () => {
 });
 
 for (const hasLinks of [true, false]) {
-  test(`what another program saves while a file is replaced or made ${hasLinks ? "stays" : "stays as far as that is seen on a disk without hard links"}`, async () => {
+  test(`what another program saves in place while a file is replaced or made ${hasLinks ? "stays" : "stays as far as that is seen on a disk without hard links"}`, async () => {
     const files = { "gone": "one", "replaced": "one" };
     await using workspace = await Workspace.with(files);
     const first = await workspace.take();
