@@ -17,7 +17,7 @@ _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2
 _LONGEST: Final = 100_000
 """Characters of a summary that is parsed as Markdown: 25,000 tokens, for which the parser takes 0.8 s."""
 _NEXT: Final = "# Next"
-"""Stands for the heading of what is appended to the text."""
+"""The heading of what is appended to the text, in its place."""
 
 
 def in_format(text: str) -> str | None:
