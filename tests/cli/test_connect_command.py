@@ -336,15 +336,6 @@ def test_the_status_names_what_is_connected(coppice: Coppice) -> None:
     assert "Codex: connected; 0 transcripts" in coppice("status").out
 
 
-@needs_hooks
-def test_the_status_says_whether_codex_runs_the_hook(coppice: Coppice, files: dict[str, Path]) -> None:
-    coppice("connect", "codex")
-    assert "Its hook is not trusted yet" in coppice("status").out
-    with files["codex"].open("a") as file:
-        file.write(f'\n[hooks.state."{files["codex"]}:session_start:0:0"]\ntrusted_hash = "sha256:0"\n')
-    assert "Its hook is not trusted yet" not in coppice("status").out
-
-
 def test_openclaw_searches_the_history_of_its_workspace(
     coppice: Coppice, files: dict[str, Path], home: Path
 ) -> None:

@@ -62,7 +62,7 @@ class RealAgent:
         ran = subprocess.run(
             self._command(prompt, *more),
             cwd=self.project,
-            env=self._environ(),
+            env=self.environ(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -80,7 +80,7 @@ class RealAgent:
         process = subprocess.Popen(
             self._command(prompt, *more),
             cwd=self.project,
-            env=self._environ(),
+            env=self.environ(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -100,7 +100,7 @@ class RealAgent:
         ran = subprocess.run(
             [str(COPPICE), *arguments],
             cwd=self.project,
-            env=self._environ(),
+            env=self.environ(),
             capture_output=True,
             text=True,
             timeout=SECONDS,
@@ -165,7 +165,7 @@ class RealAgent:
         )
         return {name: (self.home / name).read_text() for name in names if (self.home / name).exists()}
 
-    def _environ(self) -> dict[str, str]:
+    def environ(self) -> dict[str, str]:
         own = {
             "HOME": str(self.home),
             "PATH": f"{NODE}{os.pathsep}{os.environ['PATH']}",

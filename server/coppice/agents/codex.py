@@ -1,7 +1,8 @@
 """Codex 0.169: the user's `~/.codex/config.toml`."""
 
 import json
-from typing import ClassVar, Final
+from hashlib import sha256
+from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
@@ -14,6 +15,7 @@ from coppice.agents.program import HOOK_SECONDS, NO_HOOK, Program, hook_command
 from coppice.operating_system import starts_scripts
 from coppice.settings.files import parsed_toml
 
+_MATCHER: Final = "compact"
 _INSTRUCTIONS: Final = """\
 ## Earlier work
 
@@ -61,11 +63,11 @@ class Codex(Connector):
         return [
             "",
             "[[hooks.SessionStart]]",
-            'matcher = "compact"',
+            f"matcher = {_toml(_MATCHER)}",
             "",
             "[[hooks.SessionStart.hooks]]",
             'type = "command"',
-            f"command = {_toml(hook_command(self.name))}",
+            f"command = {_toml(_command())}",
             f"timeout = {HOOK_SECONDS}",
         ]
 
@@ -79,24 +81,39 @@ class Codex(Connector):
 
     @override
     def problems(self) -> list[str]:
-        return (
-            []
-            if self._trusts_a_hook() or not starts_scripts()
-            else ["Its hook is not trusted yet: start `codex` and approve it there."]
-        )
+        if not starts_scripts():
+            return []
+        state = self._hook_state()
+        if state.get("trusted_hash") != _definition_hash():
+            return ["Its hook is not trusted as it is now: start `codex` and approve it there."]
+        if state.get("enabled") is False:
+            return ["Its hook is trusted and switched off: start `codex` and switch it on there."]
+        return []
 
-    def _trusts_a_hook(self) -> bool:
-        """Whether the user approved a hook at the start of a session, in the file that has ours."""
+    def _hook_state(self) -> dict[str, Any]:
+        """What Codex recorded of our hook, which it names by the file and the place in it."""
         try:
             config = parsed_toml(read(self.folder / "config.toml") or "")
-        except (ConfigurationError, ValueError):
-            return False
-        hooks = config.get("hooks")
-        states = hooks.get("state") if isinstance(hooks, dict) else None
-        return isinstance(states, dict) and any(
-            ":session_start:" in name and isinstance(state, dict) and state.get("trusted_hash")
-            for name, state in states.items()
-        )
+            groups = config["hooks"]["SessionStart"]
+            place = next(n for n, group in enumerate(groups) if group["hooks"][0]["command"] == _command())
+            state = config["hooks"]["state"][
+                f"{self.folder.resolve() / 'config.toml'}:session_start:{place}:0"
+            ]
+        except (ConfigurationError, ValueError, LookupError, TypeError, StopIteration):
+            return {}
+        return state if isinstance(state, dict) else {}
+
+
+def _command() -> str:
+    return hook_command(Codex.name)
+
+
+def _definition_hash() -> str:
+    """What Codex 0.169 calls the `currentHash` of our hook, with the defaults of what is not configured."""
+    hook = {"async": False, "command": _command(), "timeout": HOOK_SECONDS, "type": "command"}
+    definition = {"event_name": "session_start", "hooks": [hook], "matcher": _MATCHER}
+    text = json.dumps(definition, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{sha256(text.encode()).hexdigest()}"
 
 
 def _toml(value: str | list[str]) -> str:
