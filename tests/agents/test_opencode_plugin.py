@@ -30,8 +30,9 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databa
     made.connection.close()
 
 
-def added(session: str, seen: str) -> str:
-    answer = answer_to("opencode", {"session_id": session, "seen": seen}, "CompactionEnded")
+def added(session: str, seen: str, up_to: str | None = None) -> str:
+    event = {"session_id": session, "seen": seen, "up_to": up_to}
+    answer = answer_to("opencode", event, "CompactionEnded")
     return "" if answer is None else str(json.loads(answer)["text"])
 
 
@@ -42,6 +43,24 @@ def test_what_the_summary_lacks_is_added(database: Database) -> None:
 
 def test_nothing_is_added_to_a_summary_that_says_all(database: Database) -> None:
     assert added("s", f"{SUMMARY} {RULE}") == ""
+
+
+@pytest.mark.parametrize("up_to", ["m1", "gone", None])
+def test_messages_that_opencode_keeps_are_not_repeated(database: Database, up_to: str | None) -> None:
+    seen = "The user set a rule."
+    assert f"> {RULE}" in added("s", seen, up_to)
+    assert (f"> {GOAL}" in added("s", seen, up_to)) is (up_to != "m1")
+
+
+def test_a_request_that_is_kept_with_its_reply_is_not_named(database: Database) -> None:
+    database.message("m2r", "assistant", text("Done."), finish="stop")
+    assert GOAL not in added("s", "The user set a rule.", "m1")
+
+
+def test_the_results_of_the_last_summarized_reply_are_not_kept(database: Database) -> None:
+    state = {"status": "completed", "input": {"command": "make"}, "output": RULE}
+    database.message("m2t", "assistant", {"type": "tool", "tool": "bash", "callID": "c", "state": state})
+    assert f"> {RULE}" in added("s", SUMMARY, "m2t")
 
 
 def test_another_session_is_not_looked_at(database: Database) -> None:

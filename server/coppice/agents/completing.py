@@ -40,7 +40,7 @@ _HEAD_AHEAD: Final = (
     "with it; do not copy it, because it is put before the model after the summary:"
 )
 
-_LABEL: Final = re.compile(r"^(?:-|\d{1,3}\.) (?:[A-Z][\w ]{0,40}: )?")
+_LABEL: Final = re.compile(r"^(?:-|\d{1,3}\.) (?:[A-Z][\w ]{0,40}(?:, replied to)?: )?")
 """What stands before a statement of an offline summary."""
 _REQUEST: Final = SummaryRequest(
     history=(),
@@ -65,13 +65,15 @@ def lost_text(
     format_: str,
     *,
     summary: str | None = None,
+    up_to: str | None = None,
     recorded: bool = True,
     is_ahead: bool = False,
     part: str | None = None,
 ) -> str | None:
     """What is put before the model after a compaction, in MAX_TOKENS; None where nothing was lost.
 
-    Without a `summary` it is that of the newest compaction in the transcript, with what follows it; with
+    Without a `summary` it is that of the newest compaction in the transcript, with what follows it. A given
+    one is of the entries up to `up_to`, None where that is not said: a model sees the later ones, too. With
     `recorded` False the agent has not written that yet, and everything counts as lost; with `is_ahead` the
     text is for the model that writes the summary. `part` is the session that is meant in a database.
 
@@ -84,6 +86,8 @@ def lost_text(
     path = _path(session)
     if summary is None and recorded:
         summary = _seen(path)
+    elif summary is not None:
+        summary = f"{summary}\n{_texts(_after(path, up_to))}"
     head = _HEAD_AHEAD if is_ahead else _HEAD_UNSEEN if summary is None else _HEAD
     ledger = LedgerBuilder(root=session.header.cwd).add(path).ledger
     frame = f"{head}\n<{_TAG}>\n\n</{_TAG}>"
@@ -133,7 +137,17 @@ def _seen(path: list[Entry]) -> str:
     compaction = path[cut]
     assert isinstance(compaction, CompactionEntry)  # noqa: S101 - what was looked for
     first_kept = next((n for n in range(cut) if path[n].id == compaction.first_kept_entry_id), cut)
-    messages = [item.message for item in view_of(path[first_kept:], compaction, "user")]
+    return _texts(path[first_kept:], compaction)
+
+
+def _after(path: list[Entry], record: str | None) -> list[Entry]:
+    """The entries after those of a record, whose ids are the record's or begin with it and `#`."""
+    records = [entry.id.partition("#")[0] for entry in path]
+    return path[len(path) - records[::-1].index(record) :] if record in records else []
+
+
+def _texts(entries: list[Entry], compaction: CompactionEntry | None = None) -> str:
+    messages = [item.message for item in view_of(entries, compaction, "user")]
     return "\n".join(text_of(getattr(message, "content", "")) for message in messages)
 
 
@@ -142,12 +156,15 @@ def completion(
     transcript: Path,
     *,
     summary: str | None = None,
+    up_to: str | None = None,
     recorded: bool = True,
     is_ahead: bool = False,
     part: str | None = None,
 ) -> str | None:
     """`lost_text` of an agent's transcript, with a line in the log."""
-    text = lost_text(transcript, agent, summary=summary, recorded=recorded, is_ahead=is_ahead, part=part)
+    text = lost_text(
+        transcript, agent, summary=summary, up_to=up_to, recorded=recorded, is_ahead=is_ahead, part=part
+    )
     where = "given to the model that writes the summary" if is_ahead else "added to the summary"
     if text is None:
         note(agent, "compaction", "nothing was lost")

@@ -71,7 +71,9 @@ def _opencode_compacted(event: Event) -> str | None:
 
     folder = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     database = Path(folder, "opencode", "opencode.db")
-    text = completion("opencode", database, summary=event["seen"], part=event["session_id"])
+    text = completion(
+        "opencode", database, summary=event["seen"], up_to=event.get("up_to"), part=event["session_id"]
+    )
     return None if text is None else json.dumps({"text": text})
 
 

@@ -17,8 +17,8 @@ function failed(reason: string): void {
   }
 }
 
-/** What Coppice adds to a summary; undefined for nothing. */
-function lost(session: string, seen: string): Promise<string | undefined> {
+/** What Coppice adds to a summary of the messages up to `upTo`; undefined for nothing. */
+function lost(session: string, seen: string, upTo: string | undefined): Promise<string | undefined> {
   const [program, ...rest] = [...HOOK, "CompactionEnded"];
   return new Promise((resolve) => {
     const child = spawn(program, rest, { stdio: ["pipe", "pipe", "ignore"] });
@@ -45,23 +45,34 @@ function lost(session: string, seen: string): Promise<string | undefined> {
         end(undefined, String(error));
       }
     });
-    child.stdin.end(JSON.stringify({ session_id: session, seen }));
+    child.stdin.end(JSON.stringify({ session_id: session, seen, up_to: upTo }));
   });
 }
 
 export const Coppice = async ({ client }: any) => {
-  const compacting = new Set<string>();
+  /** Of each session that is being compacted: the last message that is summarized. */
+  const compacting = new Map<string, string | undefined>();
+  const message = async (session: string, id: string) =>
+    (await client.session.message({ path: { id: session, messageID: id } }))?.data;
   return {
     "experimental.session.compacting": async ({ sessionID }: any) => {
-      compacting.add(sessionID);
+      compacting.set(sessionID, undefined);
+    },
+    "experimental.chat.messages.transform": async (_: any, { messages }: any) => {
+      const { id, sessionID } = messages.at(-1)?.info ?? {};
+      if (compacting.has(sessionID) && !compacting.get(sessionID)) compacting.set(sessionID, id);
     },
     "experimental.text.complete": async ({ sessionID, messageID }: any, output: any) => {
       if (!compacting.has(sessionID)) return;
       try {
-        const message = await client.session.message({ path: { id: sessionID, messageID } });
-        if (message?.data?.info?.summary !== true) return;
+        const summary = await message(sessionID, messageID);
+        if (summary?.info?.summary !== true) return;
+        const upTo = compacting.get(sessionID);
         compacting.delete(sessionID);
-        const text = await lost(sessionID, output.text);
+        // After an overflow the messages after it may be dropped, too.
+        const request = await message(sessionID, summary.info.parentID);
+        const isOverflow = request?.parts?.some((part: any) => part.overflow);
+        const text = await lost(sessionID, output.text, isOverflow ? undefined : upTo);
         if (text) output.text += `\n\n${text}`;
       } catch (error) {
         failed(String(error));
