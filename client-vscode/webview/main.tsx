@@ -62,15 +62,17 @@ addEventListener("message", (event: MessageEvent<unknown>) => {
   if (message !== undefined) dispatch(message);
 });
 
-addEventListener("focus", () => {
-  post({ type: "focused" });
-  focusInputUnlessClicked();
-});
+addEventListener("focus", takeFocus);
 addEventListener("blur", () => { post({ type: "blurred" }); });
 // VS Code in a browser leaves every key with Ctrl and C to the page.
 addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.altKey && !event.shiftKey && event.code === "KeyC") requestFocus();
 });
+
+function takeFocus(): void {
+  post({ type: "focused" });
+  focusInputUnlessClicked();
+}
 
 /** Milliseconds in which a click follows the focus that it gives. */
 const CLICK_MS = 100;
@@ -87,4 +89,5 @@ function focusInputUnlessClicked(): void {
 
 paint();
 post({ type: "ready" });
-if (document.hasFocus()) post({ type: "focused" });
+// A new page may have the focus before its script listens.
+if (document.hasFocus()) takeFocus();

@@ -182,3 +182,8 @@ inBrowser("the page's focus goes to the input, unless a click gave it", {}, asyn
   await panel.page.evaluate(() => { dispatchEvent(new Event("focus")); });
   await panel.page.waitForFunction(() => document.activeElement?.matches("[data-testid=message-input]") === true);
 });
+
+inBrowser("a page that has the focus from the start gives it to the input", { hasFocus: true }, async (panel) => {
+  await panel.post(RUNNING, shown(TALK));
+  await panel.page.waitForFunction(() => document.activeElement?.matches("[data-testid=message-input]") === true);
+});

@@ -13,6 +13,8 @@ export type Theme = (typeof THEMES)[number];
 
 const ORIGIN = "http://panel.test";
 const DIST = "dist";
+/** The query of a page that has the focus from the start. */
+const FOCUSED = "?focused";
 /** Milliseconds for what the page does. Long, because on a busy machine everything takes long. */
 const PATIENCE = 60_000;
 /** Frames without a change after which a page rests: what an effect or an observer changes comes a frame later. */
@@ -42,6 +44,8 @@ interface PanelOptions {
   height?: number;
   /** Another clock, which is Playwright's, runs in the page. */
   hasClock?: boolean;
+  /** The page has the focus before its script runs. */
+  hasFocus?: boolean;
 }
 
 export class PanelPage {
@@ -59,7 +63,7 @@ export class PanelPage {
     });
   }
 
-  static async open({ theme = "dark", width = 320, height = 700, hasClock = false }: PanelOptions = {}): Promise<PanelPage> {
+  static async open({ theme = "dark", width = 320, height = 700, hasClock = false, hasFocus = false }: PanelOptions = {}): Promise<PanelPage> {
     const page = free.pop() ?? await newPage();
     const panel = new PanelPage(page, hasClock);
     await page.setViewportSize({ width, height });
@@ -74,7 +78,7 @@ export class PanelPage {
         await route.fulfill({ path: join(DIST, pathname) });
       }
     });
-    await page.goto(ORIGIN);
+    await page.goto(hasFocus ? `${ORIGIN}/${FOCUSED}` : ORIGIN);
     if (hasClock) await page.clock.install();
     return panel;
   }
@@ -186,12 +190,15 @@ async function newPage(): Promise<Page> {
   browser ??= chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox", "--disable-gpu"] });
   const context = await (await browser).newContext();
   context.setDefaultTimeout(PATIENCE);
-  await context.addInitScript((long) => {
+  await context.addInitScript(({ long, focused }) => {
     const set = setTimeout;
     Object.assign(globalThis, { setTimeout: (call: () => void, delay = 0) => (delay < long ? set(call, delay) : 0) });
     const posted: unknown[] = [];
     Object.assign(globalThis, { posted, acquireVsCodeApi: () => ({ postMessage: (message: unknown) => posted.push(message), setState: (state: unknown) => Object.assign(globalThis, { state }) }) });
-  }, LONG_MS);
+    if (location.search === focused) return;
+    Object.assign(document, { hasFocus: () => false });
+    addEventListener("load", () => Reflect.deleteProperty(document, "hasFocus"));
+  }, { long: LONG_MS, focused: FOCUSED });
   return context.newPage();
 }
 
