@@ -1694,7 +1694,7 @@ export interface ToolCallUpdate {
 
 /**
  * What a tool returned for the call `toolCallId`. `details` is for clients; a model is not sent it.
- * With `denied: true` in `details` the user did not allow the call, with `answered: true` the call asked the user: what the user said is then in the content, as it is in no other result.
+ * With `denied: true` in `details` the user did not allow the call, with `answered: true` the call asked the user: what the user said is then in the content, as it is in no other result. With `notRun: true` in those of an error the call was not carried out, or was broken off: its content is no output.
  * `workspaceState` names the files as they are after the call.
  */
 export interface ToolResultMessage {

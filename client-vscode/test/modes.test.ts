@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { NOT_RUN } from "../src/agent/errors";
 import { Approvals } from "../src/approvals/approvals";
 import { Modes } from "../src/modes/modes";
 import { Rules } from "../src/permissions/rules";
@@ -50,8 +51,9 @@ test("with the mode to plan only nothing is changed, whatever is allowed", async
   disk.modes.set("c", "plan");
   assert.deepEqual(disk.agent.offered("c").map(({ name }) => name), ["read_file", "list_files", "search", "present_plan"]);
   for (const [name, given] of [["edit_file", EDIT], ["write_file", { path: "b.txt", content: "" }], ["run_command", { command: "touch b.txt" }]] as const) {
-    const { isError, text } = await disk.call(name, given);
+    const { isError, details, text } = await disk.call(name, given);
     assert.ok(isError);
+    assert.deepEqual(details, NOT_RUN);
     assert.match(text, /plan only/, name);
   }
   assert.equal(await disk.file("shop/a.txt"), "one\n");
@@ -65,7 +67,9 @@ test("what was allowed while the mode changed to planning does not run", async (
     disk.modes.set("c", "plan");
     return { allowed: true };
   };
-  assert.match((await disk.call("edit_file", EDIT)).text, /plan only/);
+  const { details, text } = await disk.call("edit_file", EDIT);
+  assert.match(text, /plan only/);
+  assert.deepEqual(details, NOT_RUN);
   assert.equal(await disk.file("shop/a.txt"), "one\n");
 });
 

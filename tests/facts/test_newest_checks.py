@@ -6,7 +6,7 @@ from talk import edit, run, tool, user
 from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.writing.state_lines import state_lines
 from coppice.protocol.state import WorkState
-from coppice.tree.messages import Message
+from coppice.tree.messages import NOT_RUN, Message
 
 
 def state(*messages: Message) -> WorkState:
@@ -55,6 +55,20 @@ def test_a_check_behind_a_folder_that_is_not_there_has_not_failed() -> None:
     absent = run("cd absent && pytest", "bash: cd: absent: No such file or directory", is_error=True)
     assert state(*run("pytest", "3 passed"), *absent).checks == []
     assert not state(*run("cd src && pytest", "no tests here", is_error=True)).checks[0].passed
+
+
+@pytest.mark.parametrize(
+    ("details", "result"), [(NOT_RUN, True), ({"notRun": "true"}, False), ({}, False), (None, False)]
+)
+def test_a_check_that_was_not_run_has_not_failed(details: object, *, result: bool) -> None:
+    again = tool("run_command", {"command": "pytest"}, "1 failed", is_error=True, details=details)
+    assert [check.passed for check in state(*run("pytest", "3 passed"), *again).checks] == [result]
+
+
+def test_only_an_error_is_a_call_that_was_not_run() -> None:
+    again = tool("run_command", {"command": "pytest"}, "4 passed", details=NOT_RUN)
+    (check,) = state(*run("pytest", "3 passed"), *again).checks
+    assert check.result == "4 passed"
 
 
 def test_only_commands_on_something_that_has_a_number_are_listed() -> None:

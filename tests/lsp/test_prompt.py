@@ -12,6 +12,8 @@ from pygls.exceptions import JsonRpcException
 from summarizers.asking import PROVIDERS, Provider
 from waiting import PATIENCE, until
 
+from coppice.tree.messages import NOT_RUN
+
 every_provider = pytest.mark.parametrize("provider", PROVIDERS)
 
 
@@ -112,6 +114,7 @@ async def test_whatever_goes_wrong_with_a_tool_is_reported_to_the_model(tmp_path
             "unknown": "There is no such tool. Tools that can be called: fails, makes_no_sense, says_no, "
             "note_add, note_replace, note_remove.",
         }
+        assert [r["toolName"] for r in results if r.get("details") == NOT_RUN] == ["unknown"]
 
 
 async def test_arguments_that_are_no_json_are_reported_to_the_model_and_no_tool_runs(tmp_path: Path) -> None:
@@ -124,7 +127,7 @@ async def test_arguments_that_are_no_json_are_reported_to_the_model_and_no_tool_
         _, asked, result, _ = await panel.messages()
         assert asked["content"][0]["invalidArguments"] == '{"path": '
         assert result["content"][0]["text"] == 'The arguments are no JSON object: {"path": '
-        assert (result["isError"], panel.invoked) == (True, [])
+        assert (result["isError"], result["details"], panel.invoked) == (True, NOT_RUN, [])
         again = panel.provider.requests[1].body["messages"][1]["tool_calls"][0]["function"]
         assert again == {"name": "read", "arguments": "{}"}
 

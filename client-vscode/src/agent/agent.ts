@@ -2,7 +2,7 @@ import type { ApprovalPolicy, Approver, Cancellation } from "../approvals/approv
 import type { InvokeToolParams, InvokeToolResult, Tool } from "../protocol.gen";
 import { type Mode, PRESENT_PLAN } from "../modes/mode";
 import type { Modes } from "../modes/modes";
-import { DENIED, DeniedError, ToolError } from "./errors";
+import { DENIED, DeniedError, NOT_RUN, ToolError } from "./errors";
 import type { Host } from "./host";
 import type { BuiltIn, Call, Output } from "./tool";
 import { EDITS, editFile, writeFile } from "./tools/edit-files";
@@ -57,7 +57,7 @@ export class Agent {
   async invoke({ conversationId, toolCallId, name, arguments: given }: InvokeToolParams, stop: AbortSignal): Promise<InvokeToolResult> {
     const mode = (): Mode => this.#modes.of(conversationId);
     const tool = this.#usable(mode()).find(({ definition }) => definition.name === name);
-    if (tool === undefined) return failed(`The tool ${name} is not available.${this.#whyNot(mode())}`);
+    if (tool === undefined) return notRun(`The tool ${name} is not available.${this.#whyNot(mode())}`);
     const approve: Call["approve"] = async (request, proposed) => {
       const isAccepted = request.scope === EDITS && mode() === "acceptEdits";
       const policy = request.scope === null ? "always" : isAccepted ? "never" : this.#settings().policy;
@@ -78,9 +78,9 @@ export class Agent {
       if (output.change !== undefined) this.#host.made.add(output.change);
       return result(output);
     } catch (error) {
-      if (stop.aborted) return failed("The turn was stopped.");
+      if (stop.aborted) return notRun("The turn was stopped.");
       if (error instanceof DeniedError) return { ...failed(error.message), details: DENIED };
-      if (error instanceof ToolError) return failed(error.message);
+      if (error instanceof ToolError) return notRun(error.message);
       return failed(`The tool failed: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
@@ -115,6 +115,11 @@ function result({ text, isError = false, change, details, workspaceState, endsTu
     ...(workspaceState === undefined ? {} : { workspaceState }),
     ...(endsTurn ? { endsTurn } : {}),
   };
+}
+
+/** The result of a call that was not carried out. */
+export function notRun(text: string): InvokeToolResult {
+  return { ...failed(text), details: NOT_RUN };
 }
 
 function failed(text: string): InvokeToolResult {

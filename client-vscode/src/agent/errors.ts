@@ -10,3 +10,6 @@ export class DeniedError extends ToolError {
 
 /** What is stored with the result of a call that was refused. */
 export const DENIED = { denied: true };
+
+/** What is stored with the error of a call that was not carried out: its text is no output. */
+export const NOT_RUN = { notRun: true };

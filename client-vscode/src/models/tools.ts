@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import { type Agent, PLAN_ONLY } from "../agent/agent";
+import { type Agent, PLAN_ONLY, notRun } from "../agent/agent";
 import { DENIED } from "../agent/errors";
 import type { ApprovalPolicy, Approver } from "../approvals/approval";
 import { argumentDetails } from "../approvals/arguments";
@@ -40,13 +40,13 @@ export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: A
     const { conversationId, toolCallId, name, arguments: given } = params;
     const isChosen = chosenTools().some((tool) => tool.name === name);
     if (!isChosen && agent.knows(name)) return agent.invoke(params, abortSignal(token));
-    if (!isChosen) return failed(`The tool ${name} is not enabled.`);
+    if (!isChosen) return notRun(`The tool ${name} is not enabled.`);
     const isPlanOnly = (): boolean => modes.of(conversationId) === "plan";
-    if (isPlanOnly()) return failed(PLAN_ONLY);
+    if (isPlanOnly()) return notRun(PLAN_ONLY);
     const request = { conversationId, toolCallId, tool: name, title: `Use ${name}`, details: argumentDetails(given), scope: name, covers: `every use of ${name}` };
     const result = await approver.approve(request, approvalPolicy(), token);
     if (!result.allowed) return { ...failed(result.reason), details: DENIED };
-    return isPlanOnly() ? failed(PLAN_ONLY) : invoke(params, token);
+    return isPlanOnly() ? notRun(PLAN_ONLY) : invoke(params, token);
   });
 }
 

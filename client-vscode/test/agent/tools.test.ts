@@ -4,6 +4,7 @@ import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 
+import { NOT_RUN } from "../../src/agent/errors";
 import { changeOf } from "../../src/agent/file-change";
 import { isAbout } from "../../src/permissions/rule";
 import { Disk, hasRipgrep } from "./disk";
@@ -131,6 +132,7 @@ test("a workspace that is not trusted is only read", async () => {
   assert.deepEqual(disk.agent.offered("c").map(({ name }) => name), ["read_file", "list_files", "search"]);
   const result = await disk.call("run_command", { command: "touch made" });
   assert.match(result.text, /not trusted/);
+  assert.deepEqual(result.details, NOT_RUN);
   await assert.rejects(disk.file("shop/made"));
 });
 
@@ -148,6 +150,7 @@ test("wrong arguments are an answer that names them", async () => {
     const result = await disk.call("read_file", given);
     assert.ok(result.isError);
     assert.match(result.text, /path|offset/);
+    assert.deepEqual(result.details, NOT_RUN);
   }
 });
 

@@ -170,13 +170,18 @@ ANSWERED: Final = {"answered": True}
 """`details` of a result: the call asked the user, and the content is the answer. Set as `DENIED` is. Where
 the content has more than the user's words they are in `answer` beside it, set by the importer.
 """
+NOT_RUN: Final = {"notRun": True}
+"""`details` of an error: the call was not carried out, or was broken off, and the content says why. Set by
+whoever answers the call, client or server.
+"""
 
 
 class ToolResultMessage(_Message):
     """What a tool returned for the call `toolCallId`. `details` is for clients; a model is not sent it.
 
     With `denied: true` in `details` the user did not allow the call, with `answered: true` the call asked the
-    user: what the user said is then in the content, as it is in no other result.
+    user: what the user said is then in the content, as it is in no other result. With `notRun: true` in those
+    of an error the call was not carried out, or was broken off: its content is no output.
 
     `workspaceState` names the files as they are after the call.
     """

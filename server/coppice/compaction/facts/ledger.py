@@ -196,8 +196,9 @@ class LedgerBuilder:
         if is_denied:
             named = next((text for text in call.arguments.values() if isinstance(text, str)), "")
             self._keep(refusal_of(output, f"{call.name} {named[:400]}", entry))
+        is_marked = message.is_error and details.get("notRun") is True
         is_executed = "exitCode" in details
-        if is_denied or (not is_executed and is_not_run(output, is_error=message.is_error)):
+        if is_denied or is_marked or (not is_executed and is_not_run(output, is_error=message.is_error)):
             self._quotations.refused(entry)
             return
         call = self._waiting.pop(str(call.arguments.get("cell_id")), call)

@@ -13,7 +13,7 @@ from coppice.service.history.tools import TOOLS as HISTORY_TOOLS
 from coppice.service.history.tools import HistoryTools
 from coppice.service.notes.note_tools import TOOLS as NOTE_TOOLS
 from coppice.service.notes.note_tools import NoteTools
-from coppice.tree.messages import TextContent, ToolCall, ToolResultMessage, present
+from coppice.tree.messages import NOT_RUN, TextContent, ToolCall, ToolResultMessage, present
 
 _LONGEST_QUOTE: Final = 500  # characters of a tool's error: five lines
 
@@ -61,14 +61,14 @@ class Tools:
         """The result of a call for the model. A failure is a result too; nothing is raised."""
         if call.invalid_arguments is not None:
             quote = _clipped(call.invalid_arguments)
-            return failed(call, f"The arguments are no JSON object: {quote}")
+            return not_run(call, f"The arguments are no JSON object: {quote}")
         if self._notes is not None and call.name in self._note_tools:
             return await self._notes.result_of(call)
         if self._history is not None and call.name in self._history_tools:
             return await self._looked_up(self._history, call)
         if self._ask is None or call.name not in self._tools:
             names = ", ".join(tool.name for tool in self.offered) or "none"
-            return failed(call, f"There is no such tool. Tools that can be called: {names}.")
+            return not_run(call, f"There is no such tool. Tools that can be called: {names}.")
         wanted = InvokeToolParams(
             conversation_id=self._conversation_id,
             tool_call_id=call.id,
@@ -103,8 +103,13 @@ class Tools:
         )
 
 
+def not_run(call: ToolCall, why: str) -> ToolResultMessage:
+    """The result of a call that was not carried out, or was broken off; `why` is for the model."""
+    return failed(call, why).model_copy(update={"details": NOT_RUN})
+
+
 def failed(call: ToolCall, why: str) -> ToolResultMessage:
-    """The result of a call that could not be run; `why` is for the model."""
+    """The result of a call that went wrong; `why` is for the model."""
     return ToolResultMessage(
         tool_call_id=call.id, tool_name=call.name, content=[TextContent(text=why)], is_error=True
     )

@@ -39,7 +39,7 @@ from coppice.service.turns.model_requests import (
     context_editing,
     timed_reply,
 )
-from coppice.service.turns.tool_calls import Tools, failed
+from coppice.service.turns.tool_calls import Tools, not_run
 from coppice.service.views.files_at_hand import files_at_hand
 from coppice.service.window.usage import Counter, context_tokens, overhead_of, usage_state
 from coppice.settings import Settings
@@ -288,7 +288,7 @@ class Turn:
     async def _break_off(self, error: BaseException) -> None:
         """Stores what came of a reply with the reason it ended, and answers its tool calls."""
         for call in tuple(self._unanswered):
-            await self._store(failed(call, NO_RESULT))
+            await self._store(not_run(call, NO_RESULT))
         content = self._draft.content()
         provider, _, model = self._model.name.partition("/")
         stopped = AssistantMessage(content=content, provider=provider, model=model, stop_reason="aborted")
