@@ -13,11 +13,11 @@ if (existsSync(SESSION)) {
     await window.run("Coppice: Import Conversation…");
     await window.chooseFile(SESSION);
     await chat.replies.first().waitFor();
+    const log = chat.frame.getByRole("region", { name: "Messages" });
     const earlier = chat.frame.getByRole("button", { name: "Show Earlier" });
     const all = async (): Promise<boolean> => {
-      // It may have gone meanwhile: a page is also read when its start is scrolled to.
-      if (await earlier.isVisible()) await earlier.click({ timeout: 5000 }).catch(() => undefined);
-      return (await chat.replies.count()) > 450 && !(await earlier.isVisible());
+      await log.evaluate((frame) => { frame.scrollTo({ top: 0 }); });
+      return (await chat.replies.count()) > 450 && (await earlier.count()) === 0;
     };
     await until("everything is shown", all, 90_000);
     await chat.play(provider, { asks: "Where were we?", answers: [{ text: "At the end of a long session." }] });

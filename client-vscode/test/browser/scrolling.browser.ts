@@ -69,17 +69,27 @@ inBrowser("a conversation opens at its end, however far its sizes are from the g
   assert.ok((await distanceFromEnd(panel)) < 2);
 });
 
-inBrowser("earlier messages come in front of what is read", {}, async (panel) => {
-  await panel.post(RUNNING, shown(LONG.slice(40), { nextBefore: "m40" }));
+inBrowser("earlier messages come in front of what is read, once its start is scrolled to", {}, async (panel) => {
+  const asked = async () => (await panel.asked()).filter(({ type }) => type === "showEarlier");
+  await panel.post(RUNNING, shown(LONG.slice(30), { nextBefore: "m30" }));
+  await panel.settle();
+  assert.deepEqual(await asked(), []);
   await scrollTo(panel, 0);
-  await panel.page.getByRole("button", { name: "Show Earlier" }).click();
-  assert.deepEqual((await panel.asked()).at(-1), { type: "showEarlier", before: "m40" });
-  const first = panel.page.getByText("Question 40", { exact: true });
-  const before = await first.boundingBox();
-  await panel.post({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 40) });
-  const after = await first.boundingBox();
-  assert.ok(Math.abs((after?.y ?? 9999) - (before?.y ?? 0)) < 60, `moved from ${before?.y ?? 0} to ${after?.y ?? 0}`);
+  assert.deepEqual(await asked(), [{ type: "showEarlier", before: "m30" }]);
+  await scrollTo(panel, 200);
+  await scrollTo(panel, 100);
+  const seen = panel.page.getByText("Question 32", { exact: true });
+  const before = await seen.boundingBox();
+  await panel.post({ type: "earlier", conversationId: "c1", entries: LONG.slice(28, 30), nextBefore: "m28" });
+  const after = await seen.boundingBox();
+  assert.ok(Math.abs((after?.y ?? 9999) - (before?.y ?? 0)) < 24, `moved from ${before?.y ?? 0} to ${after?.y ?? 0}`);
+  await panel.settle();
+  assert.deepEqual((await asked()).slice(1), [{ type: "showEarlier", before: "m28" }]);
+  await panel.post({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 28) });
+  const last = await seen.boundingBox();
+  assert.ok(Math.abs((last?.y ?? 9999) - (before?.y ?? 0)) < 24, `moved from ${before?.y ?? 0} to ${last?.y ?? 0}`);
   assert.equal(await panel.page.getByRole("button", { name: "Show Earlier" }).count(), 0);
+  assert.equal((await asked()).length, 2);
 });
 
 inBrowser("a search hit comes in sight, highlighted, also from an earlier page", {}, async (panel) => {

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { memo } from "preact/compat";
 import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
@@ -19,6 +19,9 @@ import { RevealContext } from "./reveal";
 import { useScrolling } from "./scrolling";
 import { TurnFilesCard } from "./turn-files";
 
+/** How far above what is in sight earlier messages are read: the height of the log. */
+const AHEAD = "100% 0px 0px 0px";
+
 interface LogProps {
   shown: Shown;
   reports: PanelState["reports"];
@@ -27,7 +30,7 @@ interface LogProps {
   revealed: PanelState["revealed"];
 }
 
-/** The conversation. It begins with its newest page; earlier ones are put in front on demand. */
+/** The conversation. It begins with its newest page; earlier ones are put in front when its start is scrolled to. */
 export function Log({ shown, reports, approvals, turnFiles, revealed }: LogProps): JSX.Element {
   const { items, successors, draft, running, elsewhere, work, nextBefore, annotations, outline, preview } = shown;
   const place = `${shown.conversation?.id ?? ""}${preview === undefined ? "" : `/${preview.leafId}`}`;
@@ -59,11 +62,7 @@ export function Log({ shown, reports, approvals, turnFiles, revealed }: LogProps
       <div ref={frame} class="log-scroll" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content}>
         <div class="log" role="log" aria-live="polite" aria-busy={draft.length > 0} aria-label="Conversation">
-          {nextBefore !== undefined && (
-            <div class="item earlier">
-              <button type="button" class="button secondary" onClick={() => { showEarlier(nextBefore); }}>Show Earlier</button>
-            </div>
-          )}
+          {nextBefore !== undefined && <Earlier frame={frame} before={nextBefore} onShow={showEarlier} />}
           <Items items={items} running={running} busy={busy} locked={locked} reports={reports} annotations={annotations} viewFrom={viewFrom} />
           {!busy && approvals.length === 0 && isBrokenOff(items) && (
             <div class="item ending" data-testid="broken-off"><Icon name="debug-disconnect" /><div>The model has not answered. <Resume /></div></div>
@@ -89,6 +88,32 @@ export function Log({ shown, reports, approvals, turnFiles, revealed }: LogProps
     </div>
     </RevealContext.Provider>
     </MenuContext.Provider>
+  );
+}
+
+interface EarlierProps {
+  frame: RefObject<HTMLDivElement | null>;
+  before: string;
+  onShow: (before: string) => void;
+}
+
+/** Asks once for what comes before when the start is nearly in sight. The button is for a reading that failed. */
+function Earlier({ frame, before, onShow }: EarlierProps): JSX.Element {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (element.current === null) return undefined;
+    const observer = new IntersectionObserver((seen) => {
+      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      onShow(before);
+    }, { root: frame.current, rootMargin: AHEAD });
+    observer.observe(element.current);
+    return () => { observer.disconnect(); };
+  }, [before]);
+  return (
+    <div ref={element} class="item earlier">
+      <button type="button" class="button secondary" onClick={() => { onShow(before); }}>Show Earlier</button>
+    </div>
   );
 }
 

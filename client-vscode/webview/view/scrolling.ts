@@ -15,7 +15,7 @@ interface Scrolling {
   height: number;
   atEnd: boolean;
   toEnd: () => void;
-  /** Call before more is put in front: what is seen stays where it is. */
+  /** Call before more is asked for, to be put in front: what is seen then stays where it is. */
   hold: () => void;
   /** Scrolls to an entry and highlights it; false where it is not among the items. */
   goToEntry: (entryId: string) => boolean;
@@ -58,6 +58,7 @@ export function useScrolling(conversationId: string, firstId: string | undefined
       else if (isUp) sticks.current = false;
       else if (sticks.current) element.scrollTop = now.size;
       setAtEnd(sticks.current);
+      if (held.current !== undefined) held.current = placeOf(element);
     };
     const onScrollEnd = (): void => {
       keepPlace(conversationId, sticks.current ? undefined : placeOf(element));
