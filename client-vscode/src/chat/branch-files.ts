@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { sentence } from "../errors";
 import { notify } from "../notify";
 import type { BranchFile, NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
@@ -36,6 +37,7 @@ export class BranchFiles implements Feature {
   readonly #asked = new Map<string, Asked>();
   /** By conversation, a change of branch or files that a turn has to wait for. */
   readonly #going = new Map<string, Promise<unknown>>();
+  #isExplained = false;
   /** Once in a window. */
   #tidying: NodeJS.Timeout | undefined;
 
@@ -78,11 +80,21 @@ export class BranchFiles implements Feature {
   async move(conversationId: string, targetId: string, navigate: (left: LeftFiles) => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
     const plan = await this.#planFor(conversationId, targetId).catch((error: unknown) => {
       this.snapshots.warn(`Whether files differ on the branch is not known. ${String(error)}`);
-      return undefined;
-    });
-    if (plan === undefined) return navigate((beginId) => this.#left(conversationId, beginId, []));
+      return { failure: sentence(error) };
+    }) ?? { failure: this.snapshots.failure };
+    if ("failure" in plan) {
+      this.#explain(plan.failure);
+      return navigate((beginId) => this.#left(conversationId, beginId, []));
+    }
     const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#ask(conversationId, "branch", plan.steps));
     return choice === "cancel" ? undefined : this.#hold(conversationId, () => this.#go(conversationId, plan, choice, navigate));
+  }
+
+  /** Says once in a window why files do not go along. Where nothing failed there is only no state, of an import for instance. */
+  #explain(failure: string | undefined): void {
+    if (failure === undefined || this.#isExplained) return;
+    this.#isExplained = true;
+    void notify.warn(`The files do not go along to another branch: their state was not recorded. ${failure}`);
   }
 
   /** Resolves when the conversation and its files are where its user brought them. */

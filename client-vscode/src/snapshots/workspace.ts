@@ -2,6 +2,7 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { sensitivityOf } from "../agent/sensitive";
+import { sentence } from "../errors";
 import { folded, ignoresCase } from "./case";
 import { type Leg, planned, type Step } from "./plan";
 import { digest } from "./references";
@@ -65,9 +66,15 @@ export class WorkspaceSnapshots {
   /** When a state may be recorded again, in milliseconds: not before an attempt that takes long has ended. */
   #resumes = 0;
   #ahead: Promise<void> | undefined;
+  #failure: string | undefined;
 
   /** `storage` is a folder of the extension's own. `patienceMs`: how long `take` waits for its snapshot. */
   constructor(private readonly storage: string, private readonly host: WorkspaceHost, private readonly limits = LIMITS, private readonly patienceMs = PATIENCE) {}
+
+  /** Why a state was not recorded, the last time in this window. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
 
   /** The state of now, kept for the conversation; undefined where it cannot be recorded, or not soon. */
   async take(conversationId: string): Promise<string | undefined> {
@@ -80,6 +87,7 @@ export class WorkspaceSnapshots {
       },
       (error: unknown) => {
         this.#resumes = Date.now() + PAUSE * (Date.now() - began);
+        this.#failure = sentence(error);
         this.host.warn(`The state of the files was not recorded. ${String(error)}`);
         return undefined;
       },
@@ -87,6 +95,7 @@ export class WorkspaceSnapshots {
     const result = await Promise.race([recorded, sleep(this.patienceMs, "late" as const, { ref: false })]);
     if (result !== "late") return result;
     this.#resumes = Infinity; // Until it is done.
+    this.#failure = `It took longer than ${this.patienceMs / 1000} seconds.`;
     return undefined;
   }
 
@@ -95,7 +104,10 @@ export class WorkspaceSnapshots {
     if (!this.host.isTrusted) return Promise.resolve();
     return (this.#ahead ??= Promise.all(this.host.folders.map((folder) => this.#store(folder).readAhead())).then(
       () => undefined,
-      (error: unknown) => { this.host.warn(`The files were not recorded ahead. ${String(error)}`); },
+      (error: unknown) => {
+        this.#failure = sentence(error);
+        this.host.warn(`The files were not recorded ahead. ${String(error)}`);
+      },
     ));
   }
 

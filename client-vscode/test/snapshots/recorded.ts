@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { blobId } from "../../src/snapshots/git";
-import { LIMITS } from "../../src/snapshots/store";
+import { type Limits, LIMITS } from "../../src/snapshots/store";
 import { WorkspaceSnapshots } from "../../src/snapshots/workspace";
 
 /** Milliseconds that a command of Git and a whole snapshot may take, however busy the machine is. */
@@ -22,12 +22,12 @@ export class Workspace {
   }
 
   /** What another window has. */
-  open(): WorkspaceSnapshots {
+  open(limits: Partial<Limits> = {}, patienceMs = PATIENCE): WorkspaceSnapshots {
     const { root, folders } = this;
     const isUnsaved = (path: string): boolean => this.unsaved.has(path);
     const warn = (message: string): void => { this.warnings.push(message); };
     const isTrusted = (): boolean => this.isTrusted;
-    return new WorkspaceSnapshots(join(root, "storage"), { folders, get isTrusted() { return isTrusted(); }, isUnsaved, warn }, { ...LIMITS, time: PATIENCE }, PATIENCE);
+    return new WorkspaceSnapshots(join(root, "storage"), { folders, get isTrusted() { return isTrusted(); }, isUnsaved, warn }, { ...LIMITS, time: PATIENCE, ...limits }, patienceMs);
   }
 
   /** `disk`: where its folder is made. */
