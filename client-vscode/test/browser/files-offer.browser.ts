@@ -22,7 +22,9 @@ inBrowser("the offer names its files, is answered with the keyboard, and leaves 
   assert.match(await card.innerText(), /3 files differ there[^]*a<U\+202E>b\.py \+1 −2\s+\.vscode\/tasks\.json \+3[^]*can make programs run[^]*kept\.py stays/);
   await card.getByRole("button", { name: "Conversation Only" }).press("Enter");
   await card.getByRole("checkbox").check();
+  assert.ok(await card.getByRole("button", { name: "Files Only" }).isDisabled());
   await card.getByRole("button", { name: "Conversation and Files" }).press("Enter");
+  await card.getByRole("checkbox").uncheck();
   await card.getByRole("button", { name: "Files Only" }).press("Enter");
   await card.getByRole("button", { name: "Cancel" }).press("Enter");
   assert.deepEqual((await panel.asked()).filter(({ type }) => type === "answerFiles"), [

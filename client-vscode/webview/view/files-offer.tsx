@@ -8,6 +8,7 @@ import { Icon } from "./icon";
 
 const FATES = { written: "", deleted: "is deleted", merged: "with your changes", conflict: "stays: it has changes of yours" } as const;
 const CHOICES = [["both", "Conversation and Files"], ["conversation", "Conversation Only"], ["files", "Files Only"]] as const;
+const ONCE = "Not from now on: no switch would go to the other branch";
 
 /** Asks whether the files go along to another branch. It never takes the focus. */
 export function FilesOfferCard({ offer: { id, kind, files, more } }: { offer: FilesOffer }): JSX.Element {
@@ -15,7 +16,7 @@ export function FilesOfferCard({ offer: { id, kind, files, more } }: { offer: Fi
   const heading = useId();
   const answer = (choice: (typeof CHOICES)[number][0] | "cancel"): void => {
     requestFocus();
-    post({ type: "answerFiles", id, choice, always: always && (choice === "both" || choice === "conversation") });
+    post({ type: "answerFiles", id, choice, always: always && choice !== "cancel" });
   };
   const count = counted(files.length + more, "file");
   return (
@@ -36,7 +37,7 @@ export function FilesOfferCard({ offer: { id, kind, files, more } }: { offer: Fi
       <div class="buttons">
         {kind === "restore"
           ? <button type="button" class="button" onClick={() => { answer("files"); }}>Restore</button>
-          : CHOICES.map(([choice, label], at) => <button key={choice} type="button" class={at === 0 ? "button" : "button secondary"} onClick={() => { answer(choice); }}>{label}</button>)}
+          : CHOICES.map(([choice, label], at) => <button key={choice} type="button" class={at === 0 ? "button" : "button secondary"} disabled={always && choice === "files"} title={always && choice === "files" ? ONCE : undefined} onClick={() => { answer(choice); }}>{label}</button>)}
         <button type="button" class="link" onClick={() => { answer("cancel"); }}>Cancel</button>
       </div>
       {kind === "branch" && <label class="hint"><input type="checkbox" checked={always} onChange={(event) => { setAlways(event.currentTarget.checked); }} /> Do this from now on</label>}
