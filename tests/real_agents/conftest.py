@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import pytest
@@ -38,6 +38,20 @@ SECONDS = 120
 SESSION = "{session}"
 """In an argument: the id of a new session."""
 WINDOW = 32_000
+
+
+_FOLDER = "a folder"
+
+
+class Changes(NamedTuple):
+    """By path what is in a file, or that it is a folder; None where there is nothing."""
+
+    before: dict[Path, Any]
+    after: dict[Path, Any]
+
+
+def _only(paths: Iterable[Path], there: dict[Path, Any]) -> dict[Path, Any]:
+    return {path: there.get(path) for path in paths}
 
 
 @dataclass
@@ -153,17 +167,30 @@ class RealAgent:
             path.write_text(text)
         assert changed, "no hook is configured"
 
-    def configuration(self) -> dict[str, str]:
-        """The text of the files that are the user's."""
-        names = (
-            ".claude/settings.json",
-            ".codex/config.toml",
-            ".config/opencode/opencode.json",
-            ".gemini/settings.json",
-            ".hermes/config.yaml",
-            ".openclaw/openclaw.json",
-        )
-        return {name: (self.home / name).read_text() for name in names if (self.home / name).exists()}
+    def connect(self) -> Changes:
+        """What `coppice connect` changes and makes in its home, besides Coppice's own folders and caches."""
+        before = self._there()
+        self.coppice("connect", self.name)
+        after = self._there()
+        written = [path for path in after if after[path] != before.get(path)]
+        assert written, "nothing was written"
+        return Changes(_only(written, before), _only(written, after))
+
+    def now(self, changes: Changes) -> dict[Path, Any]:
+        """What is in those places."""
+        return _only(changes.before, self._there())
+
+    def _there(self) -> dict[Path, Any]:
+        """The files and folders in its home. Claude Code writes to one file itself; a key of it is ours."""
+        own = (self.home / "coppice", self.home / "stores", self.home / ".cache")
+        there: dict[Path, Any] = {
+            path: _FOLDER if path.is_dir() else path.read_bytes()
+            for path in self.home.rglob("*")
+            if not any(path.is_relative_to(each) for each in own)
+        }
+        for path in there.keys() & {self.home / ".claude.json"}:
+            there[path] = json.loads(there[path]).get("mcpServers", {})
+        return there
 
     def environ(self) -> dict[str, str]:
         own = {
@@ -273,7 +300,9 @@ def _pi(agent: RealAgent) -> None:
         "apiKey": "scripted",
         "models": [model],
     }
-    write(agent.home / ".pi" / "agent" / "models.json", json.dumps({"providers": {"scripted": provider}}))
+    folder = agent.home / ".pi" / "agent"
+    write(folder / "models.json", json.dumps({"providers": {"scripted": provider}}))
+    write(folder / "extensions" / "mine.ts", "export default () => {};\n")
 
 
 def _opencode(agent: RealAgent) -> None:
@@ -307,6 +336,11 @@ def _copilot(agent: RealAgent) -> None:
         "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": str(agent.window),
     }
     agent.arguments = ("--allow-all-tools", "--output-format", "json", "-p")
+    mine = '{"type": "local", "command": "false", "args": [], "tools": []}'
+    write(
+        agent.home / ".copilot" / "mcp-config.json", f'{{\n  "mcpServers": {{\n    "mine": {mine}\n  }}\n}}\n'
+    )
+    write(agent.home / ".copilot" / "hooks" / "mine.json", '{"version": 1, "hooks": {}}\n')
 
 
 def _gemini(agent: RealAgent) -> None:

@@ -48,10 +48,9 @@ def _check_history(agent: RealAgent) -> None:
 
 @pytest.mark.parametrize("agent", list(RESUME), indirect=True)
 def test_the_next_run_finds_what_an_agent_did_before_it_was_killed_in_a_turn(agent: RealAgent) -> None:
-    agent.coppice("connect", agent.name)
-    before = agent.configuration()
+    changes = agent.connect()
     _killed(agent, "turn")
-    assert agent.configuration() == before
+    assert agent.now(changes) == changes.after
     _check_history(agent)
     searching(agent)
     asked = agent.run(QUESTION)
@@ -60,10 +59,9 @@ def test_the_next_run_finds_what_an_agent_did_before_it_was_killed_in_a_turn(age
 
 @pytest.mark.parametrize("agent", list(RESUME), indirect=True)
 def test_a_session_that_was_killed_in_its_compaction_is_compacted_when_it_goes_on(agent: RealAgent) -> None:
-    agent.coppice("connect", agent.name)
-    before = agent.configuration()
+    changes = agent.connect()
     model = _killed(agent, "compaction")
-    assert agent.configuration() == before
+    assert agent.now(changes) == changes.after
     _check_history(agent)
     agent.model.script = model
     asked = agent.run("Go on.", *OPTIONS[agent.name], *RESUME[agent.name])

@@ -41,9 +41,8 @@ def searching(agent: RealAgent) -> None:
 
 
 def test_a_connected_agent_finds_what_an_earlier_session_decided(agent: RealAgent) -> None:
-    before = agent.configuration()
     agent.run(DECISION)
-    agent.coppice("connect", agent.name)
+    changes = agent.connect()
     searching(agent)
     asked = agent.run(QUESTION)
     assert any("48117" in request.text for request in asked), "\n".join(request.last for request in asked)
@@ -52,7 +51,7 @@ def test_a_connected_agent_finds_what_an_earlier_session_decided(agent: RealAgen
     assert status["transcripts"] >= 2
     agent.assert_understood()
     agent.coppice("connect", "--remove", agent.name)
-    assert agent.configuration() == before
+    assert agent.now(changes) == changes.before
 
 
 def test_an_agent_goes_on_without_coppice(agent: RealAgent) -> None:
