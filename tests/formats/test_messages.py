@@ -1,8 +1,13 @@
 """Messages one a line, as adapters give them."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from coppice.errors import ImportFailedError
 from coppice.formats.reading import open_session
 from coppice.tree.entries import CompactionEntry, MessageEntry
 from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserMessage
@@ -43,6 +48,33 @@ def test_a_summary_stands_for_what_is_before_it() -> None:
     (_, compaction) = open_session(text_of_lines({"role": "user", "content": "List."}, summary))
     assert isinstance(compaction, CompactionEntry)
     assert compaction.summary == "It was listed."
+
+
+def test_an_array_of_messages_is_read_as_lines_of_them() -> None:
+    messages = [{"role": "user", "content": f"{n} ä"} for n in range(3)]
+    of_lines = list(open_session(text_of_lines(HEADER, *messages)))
+    assert list(open_session(f" \n{json.dumps([HEADER, *messages], indent=2)}\n")) == of_lines
+
+
+@pytest.mark.parametrize("text", ["[", "[]", "[1, 2]", "[" * 100_000, f"[{'9' * 5000}]", '[{"role": "user"'])
+def test_what_only_begins_as_an_array_is_refused(text: str) -> None:
+    with pytest.raises(ImportFailedError, match="no session that Coppice knows"):
+        open_session(text)
+
+
+def test_lines_after_one_that_begins_as_an_array_are_read() -> None:
+    (entry,) = open_session(f"[x]\n{text_of_lines({'role': 'user', 'content': 'Go.'})}")
+    assert isinstance(entry, MessageEntry)
+
+
+def test_the_example_of_the_documentation_is_understood() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agents" / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```jsonl\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    session = open_session(shown)
+    entries = list(session)
+    assert session.format == "messages"
+    assert (len(entries), session.warnings, session.skipped.total()) == (len(shown.splitlines()) - 1, [], 0)
+    assert isinstance(entries[0], CompactionEntry)
 
 
 def test_a_message_that_is_not_as_expected_is_left_out_with_a_warning() -> None:

@@ -1,6 +1,7 @@
 """Opens a session file of any format."""
 
 import itertools
+import json
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -14,6 +15,8 @@ from coppice.formats.warning_log import WarningLog
 LINES_TO_RECOGNIZE: Final = 1000
 """How many readable lines are looked at before a file counts as none of the formats."""
 
+_ARRAY_BYTES: Final = 64 * 2**20  # twice the longest line that is read
+
 _START_BYTES: Final = 2**16  # bytes that decide whether a file is empty or binary: the first read
 
 
@@ -24,7 +27,7 @@ def open_session(
 
     `format_` is one of IMPORT_NAMES. A reader reads its source twice; `on_read` is called as it does, and
     what it raises ends the reading. Raises ImportFailedError for what cannot be read, is empty, or has no
-    line of a session.
+    line of a session. A JSON array stands for its elements, one a line.
     """
     opened = Source(source, on_read)
     with opened.open() as file:
@@ -33,6 +36,8 @@ def open_session(
         raise ImportFailedError("The file is empty. Choose a file that holds a session.")
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ImportFailedError("The file is UTF-16. Save it as UTF-8 and import it again.")
+    if start.lstrip().startswith(b"["):
+        opened = _of_array(opened, on_read) or opened
     chosen = _recognized(opened, start) if format_ == AUTO else format_named(format_)
     return chosen.open(opened)
 
@@ -53,6 +58,17 @@ def open_growing(
     Raises ImportFailedError as `open_session`, and NotResumableError.
     """
     return format_named(format_).open(Source(path, on_read, start=start, growing=growing, part=part))
+
+
+def _of_array(source: Source, on_read: OnRead | None) -> Source | None:
+    """The elements of a JSON array, one a line; None where it is none, or too long to be read at once."""
+    with source.open() as file:
+        text = file.read(_ARRAY_BYTES + 1)
+    try:
+        values = json.loads(text) if len(text) <= _ARRAY_BYTES else None
+    except (ValueError, RecursionError):
+        return None
+    return None if values is None else Source("".join(f"{json.dumps(each)}\n" for each in values), on_read)
 
 
 def _recognized(source: Source, start: bytes) -> Format:
