@@ -1,45 +1,85 @@
 """What an append costs: the statements of its transaction, however long the conversation is."""
 
+import os
+import sqlite3
+import threading
 from collections.abc import Iterator
 
 import pytest
 from conftest_service import Client, MakeClient, assistant, tool, user
 from sqlalchemy import event
-from sqlalchemy.engine import Engine
+from sqlalchemy.pool import Pool
+
+from coppice.errors import StaleLeafError
+from coppice.tree.messages import UserMessage
 
 MOST = 10
+"""Two of the wait for locks, begin, version, conversation with its leaf, entry, landmark, conversation, change,
+commit."""
+
+pytestmark = pytest.mark.skipif("COPPICE_STORAGE_URL" in os.environ, reason="counts SQLite's statements")
 
 
 @pytest.fixture
 def statements() -> Iterator[list[str]]:
+    """What the driver of writers is given from now on, also what SQLAlchemy does not see."""
     sent: list[str] = []
 
-    def note(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
-        sent.append(statement)
+    def note(statement: str) -> None:
+        if threading.current_thread().name.startswith("coppice-write"):
+            sent.append(statement)
 
-    event.listen(Engine, "before_cursor_execute", note)
+    def trace(connection: sqlite3.Connection, _record: object) -> None:
+        connection.set_trace_callback(note)
+
+    event.listen(Pool, "connect", trace)
     yield sent
-    event.remove(Engine, "before_cursor_execute", note)
+    event.remove(Pool, "connect", trace)
+
+
+@pytest.fixture
+async def quick(make_client: MakeClient, statements: list[str]) -> Client:  # noqa: ARG001 - counted from the start
+    return await make_client({"tokens": {"counter": "estimate"}})
 
 
 async def of_one_append(client: Client, made: str, statements: list[str]) -> int:
     statements.clear()
-    await client.ask("append", conversationId=made, entries=[user("And now?"), assistant("Now.")])
+    await client.ask("append", conversationId=made, entries=[user("And now?")])
     return len(statements)
 
 
-async def test_an_append_reads_back_nothing_of_what_it_wrote(
-    make_client: MakeClient, statements: list[str]
-) -> None:
-    client = await make_client({"tokens": {"counter": "estimate"}})
-    made = await client.conversation("Hi", "Hello.")
-    assert await of_one_append(client, made, statements) <= MOST
+async def test_an_append_reads_back_nothing_of_what_it_wrote(quick: Client, statements: list[str]) -> None:
+    made = await quick.conversation("Hi", "Hello.")
+    assert 0 < await of_one_append(quick, made, statements) <= MOST
     talk = [user("Look."), *tool("c1", "read", {"path": "a.py"}, "x = 1"), assistant("I looked.")] * 100
     calls = [each["message"]["content"][0] for each in talk if each["message"]["role"] == "assistant"]
     for number, call in enumerate(each for each in calls if each["type"] == "toolCall"):
         call["id"] = f"c{number}"
-    await client.ask("append", conversationId=made, entries=talk)
-    assert await of_one_append(client, made, statements) <= MOST
+    await quick.ask("append", conversationId=made, entries=talk)
+    assert 0 < await of_one_append(quick, made, statements) <= MOST
+
+
+async def added(client: Client, made: str, text: str, after: str | None) -> str:
+    """The id of a message that a turn stores."""
+    message = UserMessage(content=text)
+    return await client.service.trees.add(made, message, after=after, context_window=1_000)
+
+
+async def test_what_a_turn_stores_costs_an_append(quick: Client, statements: list[str]) -> None:
+    made = await quick.conversation("Hi", "Hello.")
+    first = await added(quick, made, "And now?", None)
+    statements.clear()
+    second = await added(quick, made, "And then?", first)
+    assert 0 < len(statements) <= MOST, statements
+    await quick.ask("append", conversationId=made, entries=[user("Meanwhile.")])
+    third = await added(quick, made, "At last?", second)
+    entries = (await quick.ask("entries", conversationId=made))["entries"]
+    assert [entry["id"] for entry in entries[-4:]] == [first, second, entries[-2]["id"], third]
+    store = quick.service.stores.of_conversation(made)
+    store.set_leaf(made, first, modified_at="2026-01-01T00:00:00Z")
+    with pytest.raises(StaleLeafError):
+        await added(quick, made, "Nobody reads this.", third)
+    assert (await quick.ask("conversation/get", conversationId=made))["conversation"]["leafId"] == first
 
 
 async def test_the_usage_after_an_append_is_that_of_the_stored_path(make_client: MakeClient) -> None:

@@ -63,20 +63,14 @@ class Trees:
 
         def write() -> tuple[str | None, UsageState]:
             record = NewRecord(entry, size_of_entry(entry), new_id=True)
-
-            def append(path: ConversationPath) -> Appended:
-                if after is not None and not path.contains(after):
-                    raise StaleLeafError(
-                        "The conversation was taken to another branch during the turn; the turn was stopped.",
-                        leafId=path.leaf_id,
-                    )
-                return path.store.append(
-                    conversation_id, [record], expected_leaf_id=path.leaf_id, modified_at=entry.timestamp
-                )
-
-            path = self._context.path(conversation_id)
-            done = path.retry_at_leaf(append)
-            return done.leaf_id, usage_state(self._context.path_after(path.store, done), context_window)
+            store = self._context.stores.of_conversation(conversation_id)
+            append = partial(store.append, conversation_id, [record], modified_at=entry.timestamp)
+            try:
+                done = append(expected_leaf_id=LEAF if after is None else after)
+            except StaleLeafError:
+                path = self._context.path(conversation_id)
+                done = path.retry_at_leaf(lambda grown: append(expected_leaf_id=_leaf_beyond(after, grown)))
+            return done.leaf_id, usage_state(self._context.path_after(store, done), context_window)
 
         leaf_id, usage = await self._context.write(conversation_id, write)
         self._context.announce(conversation_id, leaf_id, "entries", "leaf")
@@ -163,6 +157,16 @@ class Trees:
         if end is None:
             return OutlineResult(leaf_id=None, length=0, compactions=[], marks=[], forks=[])
         return store.outline(end)
+
+
+def _leaf_beyond(entry_id: str | None, path: ConversationPath) -> str | None:
+    """The leaf of the path. Raises StaleLeafError where the entry is not on it."""
+    if entry_id is None or path.contains(entry_id):
+        return path.leaf_id
+    raise StaleLeafError(
+        "The conversation was taken to another branch during the turn; the turn was stopped.",
+        leafId=path.leaf_id,
+    )
 
 
 def _attached_ranges(entry: Entry) -> Iterator[AttachedRange]:
