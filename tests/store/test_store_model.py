@@ -32,7 +32,7 @@ from store.store_kit import (
     user,
 )
 
-from coppice.store.schema.records import LEAF, NewRecord, PathEnd
+from coppice.store.schema.records import LEAF, Appended, NewRecord, PathEnd
 from coppice.store.store import Store
 
 ATTACHED = ["file_activity", "label", "session_info"]
@@ -116,6 +116,10 @@ class StoreMachine(RuleBasedStateMachine):
     def some_entry(self, data: st.DataObject) -> str:
         return data.draw(st.sampled_from(list(self.tree.records)))
 
+    def check_end(self, done: Appended) -> None:
+        end = self.store.end(self.conversation)
+        assert (done.end, done.compaction) == (end, end and self.store.compaction(end))
+
     def make(self, data: st.DataObject, kinds: list[str]) -> list[NewRecord]:
         made: list[NewRecord] = []
         for kind in kinds:
@@ -149,6 +153,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.tree.append(records, self.tree.leaf)
         assert done.stored == done.entry_ids == [new.entry.id for new in records]
         assert done.leaf_id == self.tree.leaf
+        self.check_end(done)
 
     @precondition(lambda self: self.tree.records)
     @rule(data=st.data(), kinds=KINDS)
@@ -156,8 +161,9 @@ class StoreMachine(RuleBasedStateMachine):
         records = self.make(data, kinds)
         parent = data.draw(st.sampled_from([None, *self.tree.records]))
         self.last_call = (records, {"parent_id": parent})
-        self.store.append(self.conversation, records, parent_id=parent, modified_at=NOW)
+        done = self.store.append(self.conversation, records, parent_id=parent, modified_at=NOW)
         self.tree.append(records, parent)
+        self.check_end(done)
 
     @precondition(lambda self: self.last_call)
     @rule()
@@ -166,6 +172,7 @@ class StoreMachine(RuleBasedStateMachine):
         records, how = self.last_call
         done = self.store.append(self.conversation, records, modified_at=NOW, **how)
         assert (done.stored, done.leaf_id, done.leaf_moved) == ([], self.tree.leaf, False)
+        self.check_end(done)
 
     @precondition(lambda self: self.tree.records)
     @rule(data=st.data())

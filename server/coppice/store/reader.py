@@ -54,6 +54,7 @@ class StoreReader(ABC):
     ancestor_depth = _read_method(path_ends.ancestor_depth)
     common_ancestor = _read_method(path_ends.common_ancestor)
     compaction = _read_method(paths.compaction)
+    stored_ledger = _read_method(paths.stored_ledger)
 
     attached = _read_method(annotations.attached)
     root_metadata = _read_method(annotations.root_metadata)

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from conftest_service import Client, MakeClient, assistant, tool, user
@@ -11,11 +12,14 @@ from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
 from coppice.errors import StaleLeafError
+from coppice.store.tree import paths
 from coppice.tree.messages import UserMessage
 
 MOST = 10
-"""Two of the wait for locks, begin, version, conversation with its leaf, entry, landmark, conversation, change,
-commit."""
+"""Two of the wait for locks, begin, version, conversation with its leaf, entry, landmark, conversation,
+change, commit."""
+OF_ITS_OWN_IDS = 1
+"""Whether the ids that a client gave its entries are in use."""
 
 pytestmark = pytest.mark.skipif("COPPICE_STORAGE_URL" in os.environ, reason="counts SQLite's statements")
 
@@ -38,8 +42,14 @@ def statements() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-async def quick(make_client: MakeClient, statements: list[str]) -> Client:  # noqa: ARG001 - counted from the start
-    return await make_client({"tokens": {"counter": "estimate"}})
+async def quick(make_client: MakeClient, statements: list[str]) -> Client:
+    settings = {
+        "tokens": {"counter": "estimate"},
+        "summarizer": {"provider": "offline"},
+        "compaction": {"keepRecentTokens": 200},
+    }
+    made: Client = await make_client(settings)
+    return made
 
 
 async def of_one_append(client: Client, made: str, statements: list[str]) -> int:
@@ -59,6 +69,10 @@ async def test_an_append_reads_back_nothing_of_what_it_wrote(quick: Client, stat
     assert 0 < await of_one_append(quick, made, statements) <= MOST
 
 
+async def entries_of(client: Client, made: str) -> list[Any]:
+    return list((await client.ask("entries", conversationId=made))["entries"])
+
+
 async def added(client: Client, made: str, text: str, after: str | None) -> str:
     """The id of a message that a turn stores."""
     message = UserMessage(content=text)
@@ -73,7 +87,7 @@ async def test_what_a_turn_stores_costs_an_append(quick: Client, statements: lis
     assert 0 < len(statements) <= MOST, statements
     await quick.ask("append", conversationId=made, entries=[user("Meanwhile.")])
     third = await added(quick, made, "At last?", second)
-    entries = (await quick.ask("entries", conversationId=made))["entries"]
+    entries = await entries_of(quick, made)
     assert [entry["id"] for entry in entries[-4:]] == [first, second, entries[-2]["id"], third]
     store = quick.service.stores.of_conversation(made)
     store.set_leaf(made, first, modified_at="2026-01-01T00:00:00Z")
@@ -91,3 +105,27 @@ async def test_the_usage_after_an_append_is_that_of_the_stored_path(make_client:
         done["leafId"]
         == (await client.ask("conversation/get", conversationId=made))["conversation"]["leafId"]
     )
+
+
+async def test_a_compaction_makes_no_append_dearer(
+    quick: Client, statements: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await quick.conversation("Read a.py.")
+    reading = [*tool("c1", "read", {"path": "a.py"}, "x = 1"), user("Go on, " * 200), user("Go on, " * 200)]
+    await quick.ask("append", conversationId=made, entries=reading)
+    assert (await quick.ask("compact", conversationId=made))["entry"]["details"]["readFiles"]
+    with monkeypatch.context() as patch:
+        patch.setattr(paths, "json", None)  # would raise: the files are read where they are asked for
+        assert 0 < await of_one_append(quick, made, statements) <= MOST, statements
+    named = [user("Mine.", id="mine")]
+    statements.clear()
+    await quick.ask("append", conversationId=made, entries=named)
+    assert 0 < len(statements) <= MOST + OF_ITS_OWN_IDS, statements
+    before = await quick.ask("usage", conversationId=made)
+
+    await quick.ask("pin", conversationId=made, entryId=(await entries_of(quick, made))[0]["id"], pinned=True)
+    done = await quick.ask("append", conversationId=made, entries=named)
+    assert done["usage"] == await quick.ask("usage", conversationId=made) != before
+    compaction = {"type": "compaction", "summary": "So it was.", "firstKeptEntryId": "mine"}
+    done = await quick.ask("append", conversationId=made, entries=[compaction])
+    assert done["usage"] == await quick.ask("usage", conversationId=made) != before

@@ -80,8 +80,7 @@ def _record(store: StoreReader, conversation_id: str, entry: Entry, size: Size) 
     ledger = None
     if isinstance(entry, CompactionEntry):
         here = store.end(conversation_id, entry.id)
-        stored = store.compaction(here) if here is not None else None
-        ledger = stored.ledger if stored is not None else None
+        ledger = store.stored_ledger(here) if here is not None else None
     return NewRecord(entry, size, ledger)
 
 

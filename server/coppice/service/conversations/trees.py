@@ -23,7 +23,7 @@ from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.workers import run_read
 from coppice.service.window.usage import Counter, usage_state
-from coppice.store.schema.records import LEAF, Appended, NewRecord, PathEnd, TreeRow
+from coppice.store.schema.records import LEAF, NewRecord, PathEnd, TreeRow
 from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_entry, sizes_without_waiting
 from coppice.tree.authorship import added_places

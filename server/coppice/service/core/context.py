@@ -93,7 +93,7 @@ class Context:
     def path_after(self, store: Store, done: Appended) -> ConversationPath:
         """The path to the leaf that an append left."""
         settings = self.settings_of(done.conversation)
-        return ConversationPath.at(store, done.conversation, settings, done.end)
+        return ConversationPath(store, done.conversation, done.end, done.compaction, settings)
 
     def asking(self, path: ConversationPath, report: Callable[[str], None] = lambda _stage: None) -> Asking:
         """How hooks are asked about `path`."""

@@ -5,7 +5,7 @@ A pickled path names its store, which is opened where the path is unpickled: in 
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import chain
 from typing import Any, Final, TypeVar
@@ -17,7 +17,14 @@ from coppice.service.core.reopened_stores import reopened_store
 from coppice.service.core.worker_process import SMALL_TOKENS, call_on_tokens
 from coppice.service.core.workers import check_stopped
 from coppice.settings import Settings
-from coppice.store.schema.records import LEAF, CompactionRecord, ConversationRecord, EntryRow, PathEnd
+from coppice.store.schema.records import (
+    LEAF,
+    Appended,
+    CompactionRecord,
+    ConversationRecord,
+    EntryRow,
+    PathEnd,
+)
 from coppice.store.store import Store
 from coppice.tokens.counting import CHARS_PER_TOKEN
 from coppice.tree.entries import CompactionEntry, Entry, reply_of
@@ -161,7 +168,7 @@ class ConversationPath:
 
     def ledger_here(self, last: int | None = None) -> FileLedger:
         """`ledger`, in this thread: also of a path that is not committed yet."""
-        stored = self.compaction.ledger if self.compaction is not None else None
+        stored = self.store.stored_ledger(self.end) if self.end is not None else None
         ledger = FileLedger.from_json(stored, self.root, self.settings.files.tools, self.aliases)
         return self.fed(ledger, self.first_depth, last)
 
@@ -201,16 +208,13 @@ class ConversationPath:
     ) -> "ConversationPath":
         """The path to `leaf_id`, by default to the conversation's leaf. Raises UnknownEntryError."""
         end = store.end(conversation.id, LEAF if leaf_id is None else leaf_id)
-        return cls.at(store, conversation, settings, end)
-
-    @classmethod
-    def at(
-        cls, store: Store, conversation: ConversationRecord, settings: Settings, end: PathEnd | None
-    ) -> "ConversationPath":
-        """The path to `end`. Reads the store where there is a compaction on it."""
         is_compacted = end is not None and end.compaction_key is not None
         compaction = store.compaction(end) if end is not None and is_compacted else None
         return cls(store, conversation, end, compaction, settings)
+
+    def after(self, done: Appended) -> "ConversationPath":
+        """The path to the leaf that an append left. Reads nothing."""
+        return replace(self, conversation=done.conversation, end=done.end, compaction=done.compaction)
 
     def to(self, leaf_id: str | None = None) -> "ConversationPath":
         """The path to another leaf, by default to the conversation's leaf as it is now."""

@@ -157,7 +157,7 @@ def counted_tokens(path: ConversationPath, counter: Counter) -> int:
     if compaction is None:
         return counter.tokens(end.total - end.saved)
     counted = counter.tokens(compaction.size + end.total - compaction.before_kept - end.saved)
-    return max(0, counted) + counter.pinned_tokens(path.pinned())
+    return max(0, counted) + (counter.pinned_tokens(path.pinned()) if compaction.has_pins else 0)
 
 
 @dataclass(frozen=True, slots=True)

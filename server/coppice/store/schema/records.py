@@ -98,13 +98,15 @@ class NewRecord:
 class Appended:
     """`stored` holds the ids that are new; an id that was stored before is in `entry_ids` only.
 
-    `end` is the leaf afterwards, and `conversation` its row before the append.
+    `end` is the leaf afterwards, `compaction` the newest on the path to it, and `conversation` its row before
+    the append.
     """
 
     entry_ids: list[str]
     stored: list[str]
     conversation: ConversationRecord
     end: "PathEnd | None"
+    compaction: "CompactionRecord | None"
     leaf_moved: bool
 
     @property
@@ -156,7 +158,7 @@ class CompactionRecord:
     `kept_depth` is the depth of the first kept entry; where that entry is not on the path nothing before
     the compaction was kept and `kept_depth` is `depth + 1`. `before_kept` is the path's total up to the
     entry before the first kept one, `total` the path's total at the compaction, and `size` its own size,
-    which is part of neither.
+    which is part of neither. `has_pins`: an entry of the conversation, on any branch, is pinned.
     """
 
     entry_id: str
@@ -166,7 +168,7 @@ class CompactionRecord:
     size: Size
     total: Size
     before_kept: Size
-    ledger: dict[str, Any] | None
+    has_pins: bool
 
 
 @dataclass(frozen=True, slots=True)

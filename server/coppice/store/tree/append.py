@@ -1,8 +1,9 @@
 """The rules of an append: chains, branches, safe retries, the leaf."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, select, update
@@ -14,17 +15,19 @@ from coppice.store.schema.errors import DAMAGED
 from coppice.store.schema.records import (
     LEAF,
     Appended,
+    CompactionRecord,
     ConversationRecord,
     EntryRef,
     ModelChoice,
     NewRecord,
     PathEnd,
 )
-from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE, RUN
+from coppice.store.schema.tables import COMPACTION, CONVERSATION, ENTRY_TABLE, RUN
 from coppice.store.tree.changes import record_change
 from coppice.store.tree.conversations import record_of
 from coppice.store.tree.entry_writer import EntryWriter
 from coppice.store.tree.path_ends import END_COLUMNS, entry_end, path_end, unknown_conversation
+from coppice.store.tree.paths import COMPACTION_COLUMNS, CUT, compaction, compaction_record
 from coppice.store.tree.run_writer import OPEN_RUN
 from coppice.tree.entries import METADATA_TYPES
 
@@ -38,6 +41,7 @@ class OpenConversation:
     key: int
     record: ConversationRecord
     leaf: PathEnd | None
+    compaction: CompactionRecord | None
     leaf_run: Sequence[Any] | None
     keys: Sequence[int]
 
@@ -85,7 +89,9 @@ def append(
     fresh, stored_ends = sort_out(connection, conversation.key, conversation_id, records)
     entry_ids = [record.entry.id for record in records]
     if not fresh:
-        return Appended(entry_ids, [], conversation.record, conversation.leaf, leaf_moved=False)
+        return Appended(
+            entry_ids, [], conversation.record, conversation.leaf, conversation.compaction, leaf_moved=False
+        )
     _check_leaf(conversation, expected_leaf_id)
     position = _stored(connection, conversation, parent_id)
     entry_writer = conversation.writer(connection)
@@ -112,7 +118,8 @@ def append(
     )
     kinds = entry_writer.kinds | ({"leaf"} if moved else set()) | ({"model"} if choice else set())
     record_change(database, connection, origin, conversation_id, kinds)
-    return Appended(entry_ids, list(fresh), conversation.record, leaf, leaf_moved=moved)
+    newest = _newest_compaction(connection, conversation, leaf, entry_writer.kinds)
+    return Appended(entry_ids, list(fresh), conversation.record, leaf, newest, leaf_moved=moved)
 
 
 def set_leaf(
@@ -157,8 +164,8 @@ def open_conversation(
     row = connection.execute(statement, {"id": storable(conversation_id), "count": count}).one_or_none()
     if row is None:
         raise unknown_conversation(conversation_id)
-    *leaf_columns, next_keys = row[len(CONVERSATION.c) :]
-    end, run = leaf_columns[: len(END_COLUMNS)], leaf_columns[len(END_COLUMNS) :]
+    columns = iter(row[len(CONVERSATION.c) :])
+    end, run, cut = ([*islice(columns, len(part))] for part in (END_COLUMNS, OPEN_RUN, COMPACTION_COLUMNS))
     if end[0] is None and row.leaf_key is not None:
         raise StoreDamagedError(DAMAGED)
     leaf = None if end[0] is None else path_end(conversation_id, end)
@@ -166,8 +173,9 @@ def open_conversation(
         row.key,
         record_of(row, None if leaf is None else leaf.id),
         leaf,
+        compaction=None if cut[0] is None else compaction_record(cut),
         leaf_run=None if run[0] is None else run,
-        keys=database.keys(next_keys, count),
+        keys=database.keys(row.next_keys, count),
     )
 
 
@@ -231,6 +239,15 @@ def _stored(
     return entry_end(connection, conversation.key, conversation.id, entry_id)
 
 
+def _newest_compaction(
+    connection: Connection, conversation: OpenConversation, leaf: PathEnd | None, kinds: Collection[str]
+) -> CompactionRecord | None:
+    before = None if conversation.leaf is None else conversation.leaf.compaction_key
+    if leaf is None or (leaf.compaction_key == before and "pins" not in kinds):
+        return conversation.compaction
+    return compaction(connection, leaf)
+
+
 def _once_each(records: Iterable[NewRecord]) -> Iterable[NewRecord]:
     first: dict[str, NewRecord] = {}
     for record in records:
@@ -264,11 +281,12 @@ def update_conversation(
 @cache
 def _open_statement(next_keys: ColumnElement[Any]) -> Select[Any]:
     return (
-        select(CONVERSATION, *END_COLUMNS, *OPEN_RUN, next_keys.label("next_keys"))
+        select(CONVERSATION, *END_COLUMNS, *OPEN_RUN, *COMPACTION_COLUMNS, next_keys.label("next_keys"))
         .select_from(
-            CONVERSATION.outerjoin(ENTRY_TABLE, ENTRY_TABLE.c.key == CONVERSATION.c.leaf_key).outerjoin(
-                RUN, RUN.c.key == ENTRY_TABLE.c.run
-            )
+            CONVERSATION.outerjoin(ENTRY_TABLE, ENTRY_TABLE.c.key == CONVERSATION.c.leaf_key)
+            .outerjoin(RUN, RUN.c.key == ENTRY_TABLE.c.run)
+            .outerjoin(COMPACTION, COMPACTION.c.entry_key == ENTRY_TABLE.c.compaction_key)
+            .outerjoin(CUT, CUT.c.key == COMPACTION.c.entry_key)
         )
         .where(CONVERSATION.c.id == bindparam("id"))
     )

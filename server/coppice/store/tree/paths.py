@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Executable, and_, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Executable, and_, bindparam, exists, select
 
 from coppice.store.schema.entry_json import entry_from, storable
 from coppice.store.schema.records import CompactionRecord, EntryRow, NewRecord, PathEnd
-from coppice.store.schema.tables import COMPACTION, ENTRY_TABLE
+from coppice.store.schema.tables import COMPACTION, ENTRY_TABLE, PIN
 from coppice.store.tree.path_ends import conversation_key, end_at, unknown_conversation, unknown_entry
 from coppice.store.tree.runs import exits, segments
 from coppice.tokens.size import Size
@@ -73,16 +73,32 @@ def compaction(connection: Connection, end: PathEnd) -> CompactionRecord | None:
     row = connection.execute(_COMPACTION, {"key": end.compaction_key}).one_or_none()
     if row is None:
         raise unknown_conversation(end.conversation_id)
+    return compaction_record(row)
+
+
+def compaction_record(row: Sequence[Any]) -> CompactionRecord:
+    """The compaction in a row of `COMPACTION_COLUMNS`."""
+    entry_id, depth, kept_depth, first_kept, has_pins, *sizes = row
     return CompactionRecord(
-        entry_id=row.id,
-        depth=row.depth,
-        kept_depth=row.kept_depth,
-        first_kept_entry_id=row.first_kept_entry_id,
-        size=Size(row.size_tokenizer, row.size_estimate),
-        total=Size(row.total_tokenizer, row.total_estimate),
-        before_kept=Size(row.before_kept_tokenizer, row.before_kept_estimate),
-        ledger=None if row.ledger is None else json.loads(row.ledger),
+        entry_id=entry_id,
+        depth=depth,
+        kept_depth=kept_depth,
+        first_kept_entry_id=first_kept,
+        size=Size(*sizes[:2]),
+        total=Size(*sizes[2:4]),
+        before_kept=Size(*sizes[4:]),
+        has_pins=has_pins,
     )
+
+
+def stored_ledger(connection: Connection, end: PathEnd) -> dict[str, Any] | None:
+    """The files that the newest compaction on the path was stored with, as JSON values."""
+    if end.compaction_key is None:
+        return None
+    row = connection.execute(_LEDGER, {"key": end.compaction_key}).one_or_none()
+    if row is None:
+        raise unknown_conversation(end.conversation_id)
+    return None if row.ledger is None else json.loads(row.ledger)
 
 
 def _rows(
@@ -137,19 +153,25 @@ _NEXT_RECORDS: Final = (
     .order_by(ENTRY_TABLE.c.key)
     .limit(_RECORDS_A_READ)
 )
-_COMPACTION: Final = select(
-    ENTRY_TABLE.c.id,
-    ENTRY_TABLE.c.depth,
-    ENTRY_TABLE.c.size_tokenizer,
-    ENTRY_TABLE.c.size_estimate,
-    ENTRY_TABLE.c.total_tokenizer,
-    ENTRY_TABLE.c.total_estimate,
+CUT: Final = ENTRY_TABLE.alias("cut")
+"""The entry of a row of `COMPACTION`."""
+COMPACTION_COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
+    CUT.c.id,
+    CUT.c.depth,
     COMPACTION.c.kept_depth,
     COMPACTION.c.first_kept_entry_id,
+    exists().where(PIN.c.conversation_key == COMPACTION.c.conversation_key),
+    CUT.c.size_tokenizer,
+    CUT.c.size_estimate,
+    CUT.c.total_tokenizer,
+    CUT.c.total_estimate,
     COMPACTION.c.before_kept_tokenizer,
     COMPACTION.c.before_kept_estimate,
-    COMPACTION.c.ledger,
-).where(COMPACTION.c.entry_key == bindparam("key"), ENTRY_TABLE.c.key == COMPACTION.c.entry_key)
+)
+_COMPACTION: Final = select(*COMPACTION_COLUMNS).where(
+    COMPACTION.c.entry_key == bindparam("key"), CUT.c.key == COMPACTION.c.entry_key
+)
+_LEDGER: Final = select(COMPACTION.c.ledger).where(COMPACTION.c.entry_key == bindparam("key"))
 
 
 _LEVELS_APART: Final = 64
