@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest_service import Client, MakeClient, assistant, tool, user
+from conftest_service import Client, MakeClient, assistant, tool, turns, user
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
 from coppice.errors import StaleLeafError
+from coppice.service.core.conversation_path import ConversationPath
 from coppice.store.tree import paths
 from coppice.tree.messages import UserMessage
 
@@ -47,6 +48,7 @@ async def quick(make_client: MakeClient, statements: list[str]) -> Client:
         "tokens": {"counter": "estimate"},
         "summarizer": {"provider": "offline"},
         "compaction": {"keepRecentTokens": 200},
+        "model": {"contextWindow": 50_000},
     }
     made: Client = await make_client(settings)
     return made
@@ -129,3 +131,21 @@ async def test_a_compaction_makes_no_append_dearer(
     compaction = {"type": "compaction", "summary": "So it was.", "firstKeptEntryId": "mine"}
     done = await quick.ask("append", conversationId=made, entries=[compaction])
     assert done["usage"] == await quick.ask("usage", conversationId=made) != before
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [("compact", {}), ("clearToolResults", {"keepTokens": 0}), ("truncateToolResults", {})],
+)
+async def test_what_was_stored_is_not_read_again(
+    quick: Client, monkeypatch: pytest.MonkeyPatch, method: str, params: dict[str, Any]
+) -> None:
+    made = await quick.conversation("Read a.py.")
+    reading = [*tool("c1", "read", {"path": "a.py"}, "x = 1\n" * 30_000), assistant("I read it.")]
+    talk = turns("Go on, " * 200, "Yes.", "Go on, " * 200)
+    await quick.ask("append", conversationId=made, entries=[*reading, *talk])
+    before = len(quick.notified("usageChanged"))
+    monkeypatch.setattr(ConversationPath, "to", None)  # would raise
+    await quick.ask(method, conversationId=made, **params)
+    [changed] = quick.notified("usageChanged")[before:]
+    assert changed["usage"] == await quick.ask("usage", conversationId=made)

@@ -246,8 +246,8 @@ class Compacting:
         conversation_id = prepared.path.conversation.id
 
         def append() -> tuple[CompactionEntry, str | None, UsageState]:
-            stored, leaf_id = append_at_leaf(prepared, summary, entry)
-            return stored, leaf_id, usage_state(prepared.path.to())
+            stored, path = append_at_leaf(prepared, summary, entry)
+            return stored, path.leaf_id, usage_state(path)
 
         stored, leaf_id, usage = await self._context.write(conversation_id, append)
         self._context.announce(conversation_id, leaf_id, "entries", "leaf")

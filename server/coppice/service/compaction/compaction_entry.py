@@ -17,14 +17,14 @@ from coppice.tree.ids import new_entry_id
 
 def append_at_leaf(
     prepared: Preparation, summary: FinishedSummary, entry: CompactionEntry
-) -> tuple[CompactionEntry, str | None]:
-    """Appends the compaction at the leaf, which may have grown meanwhile; the entry as stored, and the leaf.
+) -> tuple[CompactionEntry, ConversationPath]:
+    """Appends the compaction at the leaf, which may have grown meanwhile; the entry as stored, and the path.
 
     Raises StaleLeafError where the leaf is on another branch now, or somebody else compacted.
     """
     store, conversation_id = prepared.path.store, prepared.path.conversation.id
 
-    def append(path: ConversationPath) -> tuple[CompactionEntry, str | None]:
+    def append(path: ConversationPath) -> tuple[CompactionEntry, ConversationPath]:
         end = path.end
         if (
             end is None
@@ -39,7 +39,7 @@ def append_at_leaf(
         grown = entry.model_copy(update=_sizes(prepared, summary, end))
         record = NewRecord(grown, summary.size, summary.task.files.to_json())
         done = store.append(conversation_id, [record], expected_leaf_id=end.id, modified_at=entry.timestamp)
-        return cast("CompactionEntry", store.entry(conversation_id, entry.id)), done.leaf_id
+        return cast("CompactionEntry", store.entry(conversation_id, entry.id)), path.after(done)
 
     return prepared.path.retry_at_leaf(append)
 

@@ -110,10 +110,10 @@ class Clearing:
         """Without a `goal` all that can be is cleared, however little that gains."""
         conversation_id = params.conversation_id
 
-        def append(path: ConversationPath) -> tuple[_Step, ContextEditEntry | None, str | None]:
+        def append(path: ConversationPath) -> tuple[_Step, ContextEditEntry | None, ConversationPath]:
             step = _step(path, _sizes(path, params), goal)
             if not step.results:
-                return step, None, path.leaf_id
+                return step, None, path
             entry = step.entry(reason)
             done = path.store.append(
                 conversation_id,
@@ -121,19 +121,17 @@ class Clearing:
                 expected_leaf_id=path.leaf_id,
                 modified_at=entry.timestamp,
             )
-            return step, entry, done.leaf_id
+            return step, entry, path.after(done)
 
-        def write() -> tuple[tuple[_Step, ContextEditEntry | None, str | None], UsageState]:
-            path = self._context.path(conversation_id)
-            done = path.retry_at_leaf(append)
-            return done, usage_state(path.to(), params.context_window)
+        def write() -> tuple[_Step, ContextEditEntry | None, str | None, UsageState]:
+            step, entry, path = self._context.path(conversation_id).retry_at_leaf(append)
+            return step, entry, path.leaf_id, usage_state(path, params.context_window)
 
-        done, usage = await self._context.write(conversation_id, write)
-        _, entry, leaf_id = done
+        step, entry, leaf_id, usage = await self._context.write(conversation_id, write)
         if entry is not None:
             self._context.announce(conversation_id, leaf_id, "entries", "leaf")
             self._context.announce_usage(conversation_id, usage)
-        return done
+        return step, entry, leaf_id
 
 
 def _sizes(path: ConversationPath, params: ClearToolResultsParams) -> ClearSizes:

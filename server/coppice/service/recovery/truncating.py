@@ -63,8 +63,8 @@ class Truncating:
         def write() -> tuple[Truncation, UsageState | None]:
             path = self._context.path(conversation_id)
             window = context_window or path.settings.model.context_window
-            done = path.retry_at_leaf(lambda at: _truncate(at, window, overhead_tokens))
-            return done, usage_state(path.to(), window) if done.count else None
+            done, after = path.retry_at_leaf(lambda at: _truncate(at, window, overhead_tokens))
+            return done, usage_state(after, window) if done.count else None
 
         done, usage = await self._context.write(conversation_id, write)
         if usage is not None:
@@ -86,12 +86,14 @@ def fitted_view(path: ConversationPath, context_window: int) -> tuple[list[ViewM
     return fitted, whole - short
 
 
-def _truncate(path: ConversationPath, context_window: int, overhead_tokens: int | None) -> Truncation:
+def _truncate(
+    path: ConversationPath, context_window: int, overhead_tokens: int | None
+) -> tuple[Truncation, ConversationPath]:
     entries = path.entries()
     view = [ViewMessage(entry.id, entry.message) for entry in entries if isinstance(entry, MessageEntry)]
     cuts = _plan(path, view, measure(path, context_window, overhead_tokens=overhead_tokens))
     if path.end is None or not cuts:
-        return Truncation(0, path.leaf_id)
+        return Truncation(0, path.leaf_id), path
     changed: dict[str, Message] = {view[place].entry_id or "": message for place, message in cuts.items()}
     first = next(index for index, entry in enumerate(entries) if entry.id in changed)
     above = path.first_depth + first - 1
@@ -103,7 +105,7 @@ def _truncate(path: ConversationPath, context_window: int, overhead_tokens: int 
         expected_leaf_id=path.end.id,
         modified_at=now(),
     )
-    return Truncation(len(cuts), done.leaf_id, sum(map(is_left_out, cuts.values())))
+    return Truncation(len(cuts), done.leaf_id, sum(map(is_left_out, cuts.values()))), path.after(done)
 
 
 def _plan(
