@@ -1,10 +1,10 @@
 """The settings in force for a workspace, from every layer."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from coppice.compaction.asking.prompts import Prompts
 from coppice.compaction.span.sizes import smallest_reserve
@@ -31,18 +31,14 @@ from coppice.store.schema.records import ModelChoice
 _MOST_IGNORED: Final = 100  # sentences: a client repeats the same mistakes, and each is reported once
 MOST_REMEMBERED: Final = 256
 """Workspaces whose settings are remembered: a person has tens. With files of their own some 6 kB each."""
-Key = TypeVar("Key", bound=Hashable)
-Value = TypeVar("Value")
-_Content = tuple[dict[str, Any], list[str]]
 _Explained = tuple[Settings, list[str]]
-_Stamp = tuple[int, ...]
 
 
 @dataclass
 class SettingsSource:
     """Reads a settings file again whenever it has changed, so that an edit takes effect at once.
 
-    `editor` is replaced as a whole, never changed in place: settings are resolved again when a layer differs.
+    `editor` is replaced as a whole, never changed in place.
     """
 
     editor: Mapping[str, Any] = field(default_factory=dict)
@@ -51,7 +47,6 @@ class SettingsSource:
     ignored: dict[str, None] = field(default_factory=dict)
     """Sentences about settings of single requests that were ignored, in the order in which they came."""
     _windows: dict[Hashable, int] = field(default_factory=dict)
-    _read: dict[Path, tuple[_Stamp | None, _Content]] = field(default_factory=dict)
     _resolved: dict[str | None, tuple[object, _Explained]] = field(default_factory=dict)
     """By workspace: what the settings outside of requests were made of last, and what came of it."""
 
@@ -80,34 +75,31 @@ class SettingsSource:
         self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None
     ) -> tuple[Settings, list[str]]:
         """The settings, and a sentence for each value that was ignored."""
-        user, problems = self._content(self.user_file, self.user_file, read_user_file)
-        layers: list[Layer] = [user_layer(user), environment_layer()]
         place = _checkout_at(workspace_uri) if workspace_uri else None
-        if place is not None:
-            checkout, more = self._content(*place, read_workspace_file)
-            problems = [*problems, *more]
-            layers.append(workspace_layer(checkout))
-        layers += [self.client_layer(self.editor), request_layer(request or {})]
         if request:
-            return self._explained(layers, problems)
-        made_of = (layers, problems, self._windows)
+            return self._explained(place, request)
+        files = [self.user_file] if place is None else [self.user_file, place[0]]
+        made_of = ([*map(_stamp, files)], environment_layer(), self.client_layer, self.editor, self._windows)
         cached = self._resolved.get(workspace_uri)
         if cached is None or cached[0] != made_of:
-            cached = _remember(self._resolved, workspace_uri, (made_of, self._explained(layers, problems)))
+            cached = made_of, self._explained(place, {})
+            # Several threads use it.
+            if len(self._resolved) >= MOST_REMEMBERED:
+                self._resolved.clear()
+            self._resolved[workspace_uri] = cached
         return cached[1]
 
-    def _explained(self, layers: Sequence[Layer], problems: Sequence[str]) -> _Explained:
-        settings, ignored = resolve(*layers)
+    def _explained(self, place: tuple[Path, Path] | None, request: Mapping[str, Any]) -> _Explained:
+        user, problems = read_user_file(self.user_file)
+        layers: list[Layer] = [user_layer(user), environment_layer()]
+        if place is not None:
+            checkout, more = read_workspace_file(place[1])
+            problems += more
+            layers.append(workspace_layer(checkout))
+        settings, ignored = resolve(*layers, self.client_layer(self.editor), request_layer(request))
         _, unknown_prompts = Prompts.from_settings(settings.prompts)
         settings = self._with_window(settings)
         return settings, [*problems, *ignored, *unknown_prompts, *_small_reserve(settings)]
-
-    def _content(self, file: Path, place: Path, read: Callable[[Path], _Content]) -> _Content:
-        stamp = _stamp(file)
-        cached = self._read.get(file)
-        if cached is None or cached[0] != stamp:
-            cached = _remember(self._read, file, (stamp, read(place)))
-        return cached[1]
 
     def _with_choice(self, settings: Settings, choice: ModelChoice) -> Settings:
         model = settings.models.get(choice.model or "", settings.model)
@@ -134,14 +126,6 @@ def _checkout_at(workspace_uri: str) -> tuple[Path, Path] | None:
     return None if path is None else (Path(path) / WORKSPACE_FILE, Path(path))
 
 
-def _remember(cache: dict[Key, Value], key: Key, value: Value) -> Value:
-    """Stores the value, in a cache that is emptied when it is full: several threads use it."""
-    if len(cache) >= MOST_REMEMBERED:
-        cache.clear()
-    cache[key] = value
-    return value
-
-
 def _small_reserve(settings: Settings) -> Iterator[str]:
     smallest = smallest_reserve(settings.model.context_window)
     if settings.compaction.reserve_tokens < smallest:
@@ -155,7 +139,7 @@ def _endpoint(model: ModelSettings) -> Hashable:
     return model.provider, model.base_url, model.name
 
 
-def _stamp(file: Path) -> _Stamp | None:
+def _stamp(file: Path) -> tuple[int, ...] | None:
     """What changes with the file's content; None where there is none."""
     try:
         target, link = file.stat(), file.lstat()
