@@ -1,5 +1,6 @@
 """What all wire messages share: camelCase on the wire, unknown properties ignored, strict types."""
 
+from functools import cache
 from itertools import islice
 from typing import Annotated, Any, Final
 
@@ -30,11 +31,18 @@ class WireModel(CamelModel):
     @model_serializer(mode="wrap")
     def _without_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        for name, field in type(self).model_fields.items():
-            if getattr(self, name) is None and not field.is_required():
-                data.pop(field.alias or name, None)
+        for name, alias in _optional(type(self)):
+            if getattr(self, name) is None:
+                data.pop(alias, None)
                 data.pop(name, None)
         return data
+
+
+@cache
+def _optional(model: type[WireModel]) -> list[tuple[str, str]]:
+    """The names of the fields that may be absent, each with its name on the wire."""
+    fields = model.model_fields.items()
+    return [(name, field.alias or name) for name, field in fields if not field.is_required()]
 
 
 class ConversationParams(WireModel):

@@ -5,6 +5,7 @@ that was sent as `null` stays `null`, so that what goes in comes out.
 """
 
 import json
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
@@ -23,12 +24,18 @@ class DataModel(CamelModel):
     @model_serializer(mode="wrap")
     def _only_what_was_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        for name, field in type(self).model_fields.items():
-            is_tag = isinstance(field.default, str)
-            if name not in self.model_fields_set and not is_tag:
-                data.pop(field.alias or name, None)
-                data.pop(name, None)
+        untagged = _untagged(type(self))
+        for name in untagged.keys() - self.model_fields_set:
+            data.pop(untagged[name], None)
+            data.pop(name, None)
         return data
+
+
+@cache
+def _untagged(model: type[DataModel]) -> dict[str, str]:
+    """The names of the fields that are no tags, with their names on the wire."""
+    fields = model.model_fields.items()
+    return {name: field.alias or name for name, field in fields if not isinstance(field.default, str)}
 
 
 def present(**fields: Any) -> dict[str, Any]:
