@@ -1526,7 +1526,7 @@ export interface Skill {
 
 /**
  * What `requests` requests to models took, as far as their replies record it.
- * `input` are the tokens that were sent, `cacheRead` of them read from the provider's cache and `cacheWrite` written to it; `output` those that came back. `milliseconds` is the time of the requests together.
+ * `input` are the tokens that were sent, `cacheRead` of them read from the provider's cache and `cacheWrite` written to it; `output` those that came back. `milliseconds` is the time of the requests together, `firstTokenMilliseconds` what of it passed before the first piece of each answer.
  */
 export interface Spent {
   requests: number;
@@ -1535,6 +1535,7 @@ export interface Spent {
   cacheRead: number;
   cacheWrite: number;
   milliseconds: number;
+  firstTokenMilliseconds: number;
 }
 
 /**

@@ -58,7 +58,10 @@ async def test_the_summary_says_who_wrote_it_and_how() -> None:
     assert result.summarizer == "scripted/model"
     assert result.warnings == ()
     details = dict(result.details)
-    assert details.pop("durationMs") >= 0
+    assert (
+        details.pop("durationMs") >= details["milliseconds"]["whole"] >= details["milliseconds"]["firstToken"]
+    )
+    assert details.pop("milliseconds").keys() == {"firstToken", "whole"}
     assert details == {
         "model": "scripted/model",
         "chunks": 1,

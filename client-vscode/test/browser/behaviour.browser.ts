@@ -349,7 +349,7 @@ inBrowser("the page keeps which conversation it shows, and reports its focus", {
 });
 
 inBrowser("with prices the turn shows its cost, and the details that of the conversation", {}, async (panel) => {
-  const spent = { requests: 1, input: 10_000, output: 310, cacheRead: 8800, cacheWrite: 0, milliseconds: 0 };
+  const spent = { requests: 1, input: 10_000, output: 310, cacheRead: 8800, cacheWrite: 0, milliseconds: 0, firstTokenMilliseconds: 0 };
   const sums = { turn: spent, conversation: { ...spent, input: 1_008_800 }, compactions: { ...spent, input: 0, output: 0, cacheRead: 0 } };
   const dear = { turn: { ...spent, input: 0, output: 0, cacheRead: 0 }, conversation: { ...spent, input: 0, output: 1000, cacheRead: 0 }, compactions: { ...spent, input: 0, output: 0, cacheRead: 0 } };
   const usage = { ...USAGE, breakdown: BREAKDOWN, spent: { ...sums, models: [{ model: "usual", ...sums }, { model: "dear", ...dear }] } };

@@ -1,5 +1,6 @@
 """What a model is asked and answers, whoever serves it, and how it fails."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
@@ -7,7 +8,7 @@ from typing import Final, Literal, Protocol
 from coppice.errors import ModelFailedError
 from coppice.protocol.tools import Purpose, Tool
 from coppice.providers import ThinkingLevel
-from coppice.tree.messages import AssistantMessage
+from coppice.tree.messages import AssistantMessage, RequestTimes
 from coppice.tree.view import ViewMessage
 
 FailureKind = Literal[
@@ -115,6 +116,24 @@ class ChatModel(Protocol):
     async def close(self) -> None:
         """Closes the connections. A closed model is not asked again."""
         ...
+
+
+async def timed_reply(model: ChatModel, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:
+    """The model's reply, with the milliseconds to its first piece and to its end. Raises ModelError."""
+    started = time.monotonic()
+    first: float | None = None
+
+    def take(delta: Delta) -> None:
+        nonlocal first
+        first = first or time.monotonic()
+        on_delta(delta)
+
+    reply = await model.complete(request, take)
+    ended = time.monotonic()
+    times = RequestTimes(
+        first_token=int(((first or ended) - started) * 1000), whole=int((ended - started) * 1000)
+    )
+    return reply.model_copy(update={"milliseconds": times})
 
 
 class ModelError(ModelFailedError):

@@ -49,7 +49,8 @@ class Spent(WireModel):
     """What `requests` requests to models took, as far as their replies record it.
 
     `input` are the tokens that were sent, `cacheRead` of them read from the provider's cache and `cacheWrite`
-    written to it; `output` those that came back. `milliseconds` is the time of the requests together.
+    written to it; `output` those that came back. `milliseconds` is the time of the requests together,
+    `firstTokenMilliseconds` what of it passed before the first piece of each answer.
     """
 
     requests: int = 0
@@ -58,6 +59,7 @@ class Spent(WireModel):
     cache_read: int = 0
     cache_write: int = 0
     milliseconds: int = 0
+    first_token_milliseconds: int = 0
 
 
 class SpentByModel(WireModel):

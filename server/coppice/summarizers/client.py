@@ -10,7 +10,7 @@ from coppice.compaction.asking.summarizer import SummaryRequest
 from coppice.compaction.checking.plain_report import reported_sentences
 from coppice.compaction.checking.validation import validate
 from coppice.errors import SummaryRejectedError
-from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
+from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, ModelLimits, OnDelta, timed_reply
 from coppice.protocol.ledger import WorkLedger
 from coppice.summarizers.computing import Compute, in_thread
 from coppice.summarizers.concurrency import SideBySide
@@ -230,8 +230,8 @@ class SummaryClient:
             return await self._complete_once(request, on_delta)
 
     async def _complete_once(self, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:
-        message = await self._model.complete(request, on_delta)
-        self._stats.count_usage(message)
+        message = await timed_reply(self._model, request, on_delta)
+        self._stats.count_request(message)
         return message
 
 

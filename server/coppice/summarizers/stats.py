@@ -1,5 +1,6 @@
 """How a summary came about, for the entry that holds it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,19 +15,20 @@ class SummaryStats:
     requests: int = 0
     chunks: int = 0
     chunks_by_rule: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    tokens: Counter[str] = field(default_factory=Counter)
+    milliseconds: Counter[str] = field(default_factory=Counter)
     sentences: int = 0
     repaired: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
-    def count_usage(self, message: AssistantMessage) -> None:
-        """Counts a request and the tokens that its answer reports."""
+    def count_request(self, reply: AssistantMessage) -> None:
+        """Counts a request, the tokens that its reply reports, and how long it took."""
         self.requests += 1
-        if message.usage is not None:
-            usage = message.usage
-            self.input_tokens += usage.input + (usage.cache_read or 0) + (usage.cache_write or 0)
-            self.output_tokens += usage.output
+        if (usage := reply.usage) is not None:
+            self.tokens.update(input=usage.request_tokens, output=usage.output)
+            self.tokens.update(cacheRead=usage.cache_read or 0, cacheWrite=usage.cache_write or 0)
+        if (times := reply.milliseconds) is not None:
+            self.milliseconds.update(firstToken=times.first_token, whole=times.whole)
 
     def details(self) -> Mapping[str, Any]:
         """The counts as a compaction's details store them; those of zero are left out."""
@@ -35,6 +37,7 @@ class SummaryStats:
             "chunks": self.chunks,
             **{name: count for name, count in counts.items() if count},
             "requests": self.requests,
-            "tokens": {"input": self.input_tokens, "output": self.output_tokens},
+            "tokens": {"input": 0, "output": 0, **+self.tokens},
+            "milliseconds": dict(self.milliseconds),
             "repaired": list(dict.fromkeys(self.repaired)),
         }

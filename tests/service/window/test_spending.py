@@ -35,7 +35,12 @@ def _summary(number: int, details: Any, model: str | None = None) -> Entry:
 
 
 def test_each_model_has_its_part_of_every_sum() -> None:
-    written = {"requests": 2, "tokens": {"input": 100, "output": 20}}
+    written = {
+        "requests": 2,
+        "tokens": {"input": 100, "output": 20, "cacheRead": 60, "cacheWrite": 30},
+        "milliseconds": {"firstToken": 2, "whole": 9},
+    }
+    earlier = {"requests": 1, "tokens": {"input": 10, "output": 2}, "summarizer": "small"}
     spent = spent_on(
         [
             _message(0, UserMessage(content="a")),
@@ -47,6 +52,7 @@ def test_each_model_has_its_part_of_every_sum() -> None:
             _reply(7, "large", "gateway"),
             _reply(8, "small"),
             _summary(9, written, model="other"),
+            _summary(10, earlier),
         ]
     )
     parts = [
@@ -57,12 +63,21 @@ def test_each_model_has_its_part_of_every_sum() -> None:
         ("openai", "large", 0, 1, 0),
         ("openai", "small", 14, 16, 0),
         ("gateway", "large", 7, 7, 0),
-        (None, "small", 0, 0, 20),
+        (None, "small", 0, 0, 22),
         (None, "other", 0, 0, 20),
     ]
-    assert (spent.turn.output, spent.conversation.output, spent.compactions.output) == (21, 24, 40)
+    assert (spent.turn.output, spent.conversation.output, spent.compactions.output) == (21, 24, 42)
     assert spent.conversation == Spent(
-        requests=5, input=75, output=24, cache_read=25, cache_write=0, milliseconds=35
+        requests=5, input=75, output=24, cache_read=25, milliseconds=35, first_token_milliseconds=5
+    )
+    assert spent.compactions == Spent(
+        requests=5,
+        input=210,
+        output=42,
+        cache_read=120,
+        cache_write=60,
+        milliseconds=18,
+        first_token_milliseconds=4,
     )
 
 

@@ -1,28 +1,19 @@
-"""The requests of a turn to its model: what is asked, how long each took, the pauses after
-failures, and what is reported meanwhile.
-"""
+"""The requests of a turn to its model: what is asked, the pauses after failures, what is reported."""
 
 import asyncio
-import time
 from hashlib import blake2b
 from typing import Final
 
 from typing_extensions import override
 
 from coppice.compaction.clearing import clear_sizes, clears
-from coppice.models.chat import ChatModel, ChatRequest, ContextEditing, Delta, ModelError, OnDelta
+from coppice.models.chat import ContextEditing, Delta, ModelError
 from coppice.protocol.base import WireModel
 from coppice.protocol.prompt import CompactionUpdate, TextUpdate, ThinkingUpdate
 from coppice.service.core.progress import JobProgress, StepProgress
 from coppice.service.window.usage import provider_edits_context
 from coppice.settings import Settings
-from coppice.tree.messages import (
-    AssistantContent,
-    AssistantMessage,
-    RequestTimes,
-    TextContent,
-    ThinkingContent,
-)
+from coppice.tree.messages import AssistantContent, TextContent, ThinkingContent
 
 _TOKENS_PER_TOOL_USE: Final = 1_200
 """With what goes with it: 40,000 tokens of six recorded sessions hold 34 tool results, the median."""
@@ -77,24 +68,6 @@ class PartialReply:
             for kind, text in joined
             if text.strip()
         ]
-
-
-async def timed_reply(model: ChatModel, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:
-    """The model's reply, with the milliseconds to its first piece and to its end. Raises ModelError."""
-    started = time.monotonic()
-    first: float | None = None
-
-    def take(delta: Delta) -> None:
-        nonlocal first
-        first = first or time.monotonic()
-        on_delta(delta)
-
-    reply = await model.complete(request, take)
-    ended = time.monotonic()
-    times = RequestTimes(
-        first_token=int(((first or ended) - started) * 1000), whole=int((ended - started) * 1000)
-    )
-    return reply.model_copy(update={"milliseconds": times})
 
 
 def context_editing(settings: Settings, context_window: int) -> ContextEditing | None:

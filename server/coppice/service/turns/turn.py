@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from coppice.compaction.span.sizes import fitted_sizes
 from coppice.errors import ContextOverflowError, CoppiceError, NothingToContinueError, sentence_of
-from coppice.models.chat import ChatRequest, ContextEditing, ModelError
+from coppice.models.chat import ChatRequest, ContextEditing, ModelError, timed_reply
 from coppice.protocol.prompt import (
     MessageUpdate,
     PromptParams,
@@ -37,7 +37,6 @@ from coppice.service.turns.model_requests import (
     Waiting,
     cache_key,
     context_editing,
-    timed_reply,
 )
 from coppice.service.turns.tool_calls import Tools, not_run
 from coppice.service.views.files_at_hand import files_at_hand

@@ -82,6 +82,7 @@ def _of_reply(reply: AssistantMessage) -> Spent:
         cache_read=(usage.cache_read or 0) if usage else 0,
         cache_write=(usage.cache_write or 0) if usage else 0,
         milliseconds=times.whole if times else 0,
+        first_token_milliseconds=times.first_token if times else 0,
     )
 
 
@@ -89,16 +90,20 @@ def _of_summary(details: Any) -> Spent:
     """What a summary's writer recorded; nothing of one that no model wrote."""
     if not isinstance(details, Mapping):
         return Spent()
-    tokens = details.get("tokens")
-    counts = tokens if isinstance(tokens, Mapping) else {}
+    tokens, times = details.get("tokens"), details.get("milliseconds")
     return Spent(
-        requests=_count(details.get("requests")),
-        input=_count(counts.get("input")),
-        output=_count(counts.get("output")),
+        requests=_count(details, "requests"),
+        input=_count(tokens, "input"),
+        output=_count(tokens, "output"),
+        cache_read=_count(tokens, "cacheRead"),
+        cache_write=_count(tokens, "cacheWrite"),
+        milliseconds=_count(times, "whole"),
+        first_token_milliseconds=_count(times, "firstToken"),
     )
 
 
-def _count(value: Any) -> int:
+def _count(counts: Any, name: str) -> int:
+    value = counts.get(name) if isinstance(counts, Mapping) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
