@@ -1,6 +1,7 @@
 """`coppice doctor` finds what is broken and says what to do."""
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from cli.conftest import Coppice, start
 from cli.sessions import long_session
 from systems import needs_modes
+
+from coppice.store.repair import copying
 
 
 def checks(coppice: Coppice, *options: str, code: int = 0) -> dict[str, list[dict[str, Any]]]:
@@ -165,6 +168,38 @@ def test_a_damaged_store_is_repaired_when_asked(coppice: Coppice, home: Path) ->
     assert "of 1 conversations saved" in checks_of["repair"][0]["message"]
     assert checks_of["integrity"][0]["message"] == "1 of 1 stores open and are sound"
     assert len(list((home / "stores").glob("*.damaged-*"))) == 1
+
+
+@pytest.mark.parametrize("made_meanwhile", [False, True])
+def test_what_a_killed_repair_left_is_named_and_comes_back_as_the_advice_says(
+    coppice: Coppice, home: Path, monkeypatch: pytest.MonkeyPatch, *, made_meanwhile: bool
+) -> None:
+    class KilledError(BaseException):
+        pass
+
+    def kill(*_: object) -> None:
+        raise KilledError
+
+    store = damaged_store(coppice, home, 0, 4096)
+    work = store.with_name(f".repair-{store.name}-x1")
+    work.mkdir()
+    with monkeypatch.context() as killed:
+        killed.setattr(copying, "_install", kill)
+        with pytest.raises(KilledError):
+            copying.repair(f"sqlite:///{store}")
+    if made_meanwhile:
+        coppice("import", long_session(home, 2))
+        assert store.exists()
+
+    left, damaged = checks(coppice)["repairs"]
+    assert left["message"].startswith(f"{work.name}: ")
+    aside = store.with_name(damaged["message"].partition(":")[0])
+    [name] = re.findall(r"rename it to (\S+)", damaged["advice"])
+    assert not store.with_name(name).exists()
+    aside.rename(store.with_name(name))
+    checks(coppice, "--repair")
+    listed = json.loads(coppice("list", "--json").out)["conversations"]
+    assert len(listed) == 1 + made_meanwhile
 
 
 def test_what_a_repair_cannot_save_is_named(coppice: Coppice, home: Path) -> None:

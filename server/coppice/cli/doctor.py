@@ -27,6 +27,8 @@ from coppice.service.hooks.plugins import installed_plugins
 from coppice.settings import Settings, data_directory
 from coppice.settings.files import WORKSPACE_FILE
 from coppice.store.engines.choosing import name_of, sqlite_path
+from coppice.store.repair.copying import left_by_repairs
+from coppice.store.tree.location import spare_database
 from coppice.tokens.counting import ENCODING, count_tokens, encoding
 
 Status = Literal["ok", "warning", "broken"]
@@ -138,6 +140,24 @@ def check_stores(settings: Settings) -> Iterator[Check]:
         yield Check("integrity", "ok", what)
 
 
+def check_repairs(settings: Settings) -> Iterator[Check]:
+    """What repairs put aside, or left when they were killed."""
+    for file in left_by_repairs(data_directory(settings)):
+        if file.is_dir():
+            message = "the work of a repair that has not ended"
+            advice = "Delete it when no repair is at work: what it holds is in the store or the damaged file."
+        else:
+            store = file.name.partition(".sqlite3")[0] + ".sqlite3"
+            name = spare_database(store) if file.with_name(store).exists() else store
+            message = "a repair put it aside"
+            advice = (
+                "Delete it when no conversation is missing. To have those that are, also what was deleted "
+                f"since, close every editor, rename it to {name} (so, too, what is there of its -wal and "
+                "-shm), and run `coppice doctor --repair`."
+            )
+        yield Check("repairs", "warning", f"{file.name}: {message}", advice)
+
+
 def repaired(settings: Settings) -> list[Check]:
     """Repairs each damaged SQLite store, and takes into the others what was stored in their place.
 
@@ -240,6 +260,7 @@ def _local_checks(
         yield check_folder(settings)
         yield check_permissions(settings)
         yield check_disk(settings)
+        yield from check_repairs(settings)
     yield from check_stores(settings)
     yield check_tokenizer(settings)
     yield from check_hooks()

@@ -64,6 +64,12 @@ def repair(url: str) -> Repair:
     return done
 
 
+def left_by_repairs(folder: Path) -> list[Path]:
+    """What repairs put aside in a folder, could not put in place, or left when they were killed."""
+    patterns = (".repair-*.sqlite3-*", "*.sqlite3.damaged-*[0-9]", "*.sqlite3.repaired-*[0-9]")
+    return sorted(file for pattern in patterns for file in folder.glob(pattern))
+
+
 def is_in_use(path: Path) -> bool:
     """Whether another connection has the database open."""
     try:
