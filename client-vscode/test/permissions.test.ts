@@ -99,6 +99,8 @@ test("a rule that refuses sees what backticks, braces in braces and programs wit
     ...["ls | xargs git add", "ls | xargs rm", "find . -exec git {} x \\;", "find . -name git -exec rm {} +", "find git -exec rm '{}' \\;", "parallel git add ::: a", "git xargs", "git {}", "env A=1 git log push", "env | xargs git add"],
   ];
   for (const line of others) assert.equal(decided(line), "allow", line);
+  for (const line of ["cat p | xargs sudo -u a git", "cat p | parallel nice -n 5 git"]) assert.equal(decided(line), "deny", line);
+  for (const line of ["ls | xargs grep git", "cat p | xargs -n 1 strace git"]) assert.equal(decided(line), "ask", line);
   for (const part of ["`", "\\`", "\"`", "`\"", "'`\"'", "\" ' ` ", "{", "{a,", "{}", "xargs ", "xargs -Ia a ", " -exec {}", "a 1 ", "<", " :::", "git `"]) {
     for (const before of ["", "xargs ", "git `\""]) decided(before + part.repeat(20_000));
   }

@@ -52,7 +52,7 @@ export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
     const command = commandFor(rule, request);
     if (command === undefined) return false;
     const given = plainWords(command);
-    if (effect !== "allow") return contains(given ?? [], words, isSame) || couldContain(command, words);
+    if (effect !== "allow") return contains(given ?? [], words, isSame) || couldContain(command, words, words[0]);
     if (given === undefined || !words.every((word, at) => word === given[at])) return false;
     return exact === true ? given.length === words.length : areHarmless(given.slice(words.length));
   }
@@ -67,8 +67,9 @@ export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
  * folder: a line can go to that of the rule.
  */
 export function couldBeAbout(rule: Rule, request: ApprovalRequest): boolean {
-  const command = rule.effect === "allow" || rule.tool !== toolOf(request) ? undefined : commandOf(request)?.command;
-  return command !== undefined && rule.words !== undefined && couldHide(command, rule.words);
+  const asked = rule.effect === "allow" || rule.tool !== toolOf(request) ? undefined : commandOf(request);
+  if (asked === undefined || rule.words === undefined) return false;
+  return couldHide(asked.command, rule.words) || couldContain(commandFor(rule, request) ?? "", rule.words);
 }
 
 /** The command line that is asked about, where it would run in the directory of the rule. */
@@ -164,10 +165,13 @@ function changeOf({ details }: ApprovalRequest) {
   return details.find((detail) => detail.kind === "diff");
 }
 
-/** Whether a line could run a command with these words, both taken apart in the same way. */
-function couldContain(line: string, words: readonly string[]): boolean {
-  const parts = possibleWords(words.join(" "));
-  return possibleWords(line).some((given, at) => contains(given, parts[at] ?? [], at < 2 ? isSame : couldBecome));
+/**
+ * Whether a line could run a command with these words, both taken apart in the same way. Words of an input are those of
+ * `program` alone where that is given, and may else belong to every program that another runs.
+ */
+function couldContain(line: string, words: readonly string[], program?: string): boolean {
+  const parts = possibleWords(words.join(" "), program);
+  return possibleWords(line, program).some((given, at) => contains(given, parts[at] ?? [], at < 2 ? isSame : couldBecome));
 }
 
 /**

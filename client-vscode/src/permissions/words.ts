@@ -34,14 +34,14 @@ export function plainWords(line: string, windows = process.platform === "win32")
  * What could be the words of commands in a line, with quotes and backslashes as ends of words, as nothing, and three times
  * as a shell reads them: what is quoted, escaped or after `=` belongs to one word, and what it would expand is left in
  * place. Of these three the first has backticks as ends of words, the others have them as `$(…)`, and the last has `$` for
- * words that come from the input of a program. For rules that refuse.
+ * words that come from the input of a program, which may be `program` alone where that is given. For rules that refuse.
  */
-export function possibleWords(line: string): string[][] {
+export function possibleWords(line: string, program?: string): string[][] {
   const joined = line.replaceAll(/\\\r?\n/g, "");
   const substituted = unquoted(withSubstitutions(joined));
   return [
     ...[joined, joined.replaceAll(/["'\\^]/g, "")].map((each) => each.split(/[\s;|&()<>`$"'{}\\=]+/)),
-    ...[unquoted(joined), substituted, withInput(substituted)].map((each) => each.split(/[\s;|&()<>`]+/)),
+    ...[unquoted(joined), substituted, withInput(substituted, program)].map((each) => each.split(/[\s;|&()<>`]+/)),
   ].map((words) => words.filter((word) => word !== ""));
 }
 
@@ -66,8 +66,10 @@ function withSubstitutions(line: string, pattern = BACKTICKS_AND_QUOTES): string
 /** Commands of programs that add words of their input to another command, at its end or for `{}`. `find` adds paths. */
 const RUN_WITH_INPUT = /(?<![^\s;|&()<>`/])(?:parallel|xargs)(?![^\s<>])[^;|&()`\n]*/g;
 
-function withInput(line: string): string {
+function withInput(line: string, program?: string): string {
   return line.replaceAll(RUN_WITH_INPUT, (command) => {
+    const programs = programsIn(command.replace(/^\w+/, "xargs").replaceAll(/[<>]+/g, " $& ")).map(programName);
+    if (program !== undefined && !programs.includes(programName(program))) return command;
     const replaced = /\s-I\s*(\S+)/.exec(command)?.[1] ?? "{}";
     // Braces that were quoted are underscores.
     const open = command.replaceAll(replaced, "$").replaceAll(/\{[^{},\s]*\}|__+/g, "$");
