@@ -122,13 +122,12 @@ REFUSED = "You may not. The user said: Keep the build."
     [
         (DENIED, REFUSED, "[User, refusing this call]: Keep the build."),
         (DENIED, "Non: garde le build.", "[Tool result]: Non: garde le build."),
-        (ANSWERED, 'Answered: "Keep it?"="No". Go on.', "[User, answering this call]: No"),
         (ANSWERED, '{"answers": [{"text": "No"}]}', "[User, answering this call]: No"),
         (ANSWERED, '{"Keep it?": "No", "Port?": "5433"}', "[User, answering this call]: No\n5433"),
         (
             ANSWERED,
             'You: "Name?"="Call it "juniper". Never push."',
-            '[User, answering this call]: You: "Name?"="Call it "juniper". Never push."',
+            '[Tool result]: You: "Name?"="Call it "juniper". Never push."',
         ),
         (ANSWERED, "Keep it.", "[User, answering this call]: Keep it."),
         (

@@ -35,7 +35,7 @@ def test_a_question_of_several_lines_is_no_part_of_its_answer() -> None:
     [
         (json.dumps({"answers": {"shape": {"answers": ["a table", "no flag"]}}}), "a table\nno flag"),
         ("A table.", "A table."),
-        ('Answered: "Which shape?"="a "round" one, small". You can go on.', 'a "round" one, small'),
+        ('Answered: "Which shape?"="a round one, small". You can go on.', "a round one, small"),
         ("[" * 9_000, "[" * 9_000),
     ],
     ids=["JSON", "text", "after the question", "broken JSON"],

@@ -129,6 +129,11 @@ def test_arguments_that_nest_too_deep_can_be_stored_and_sent(database: Database)
         ("deploy", {"status": "error", "error": f"{REJECTED}: no."}, None),
         ("bash", {"status": "completed", "output": REJECTED, "metadata": {"exit": 1}}, {"exitCode": 1}),
         ("question", {"status": "completed", "output": "No."}, ANSWERED),
+        (
+            "question",
+            {"status": "completed", "output": "No.", "metadata": {"answers": [["a", 1], ["b"], "c"]}},
+            {**ANSWERED, "answer": "a\nb"},
+        ),
         ("docs_question", {"status": "completed", "output": "No."}, None),
     ],
 )

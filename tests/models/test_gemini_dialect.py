@@ -113,7 +113,7 @@ async def test_images_follow_the_results_and_are_not_among_them() -> None:
         {"functionResponse": {"name": "read", "response": {"output": "x = 1"}}},
     ]
     image = {"inlineData": {"mimeType": "image/png", "data": "cGl4ZWw="}}
-    images = [{"text": "From the result of draw:"}, image]
+    images = [{"text": "From the result of `draw`:"}, image]
     expected = [
         [{"role": "user", "parts": results}, {"role": "user", "parts": parts}]
         for parts in (images, [*images, {"text": "And?"}])

@@ -141,11 +141,11 @@ def test_the_sections_quote_what_was_written_where_it_belongs() -> None:
     parsed = parse_summary(summarize_offline(request(messages)))
     assert parsed.goal == (
         "First request: Build the importer. Never use eval.",
-        "Newest request, replied to: yes, do. It answers: Shall I use it?",
+        "Newest request, replied to: yes, do. It answers: “Shall I use it?”",
     )
     assert parsed.constraints == ("Never use eval.",)
     assert parsed.done[0] == "The importer works now. Still open: the docs of src/exporter.py are missing."
-    assert parsed.decisions[0].what == "Asked: Shall I read them with the csv module? The user: yes"
+    assert parsed.decisions[0].what == "Asked: “Shall I read them with the csv module?” The user: yes"
     assert parsed.blocked == ()
     assert parse_summary(summarize_offline(request(messages[:-1]))).blocked == (
         (

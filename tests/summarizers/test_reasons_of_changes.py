@@ -120,12 +120,12 @@ def test_a_bare_yes_to_a_proposal_takes_its_reasons_over() -> None:
     )
     asked, later = [user("Can we retry?"), reply(proposal)], [*edit("src/rows.py"), user("Now count them")]
     assert decisions(*asked, user("yes please"), *later) == [
-        f"Asked: Want me to log the failures? The user: yes please. The reasons given: {reason}"
+        f"Asked: “Want me to log the failures?” The user: yes please. The reasons given: {reason}"
     ]
     other = [reply("Done. Want me to remove the cache?"), user("yes")]
     assert "The reasons given" not in decisions(*asked, user("yes please"), *other, *later)[0]
     (own,) = decisions(*asked, user("yes, and count them"), *later)
-    assert own == "Asked: Want me to log the failures? The user: yes, and count them"
+    assert own == "Asked: “Want me to log the failures?” The user: yes, and count them"
 
 
 def test_of_an_older_document_that_still_holds_the_title_follows_the_newest() -> None:

@@ -14,7 +14,6 @@ from coppice.formats.claude_messages import (
     part_of,
     text_of_message,
     tool_result_message,
-    tool_results_of,
 )
 from coppice.formats.claude_queue import Queue, queued_text
 from coppice.formats.claude_records import (
@@ -296,8 +295,8 @@ class Reader(SessionReader):
         if node.records[0].kind == "assistant":
             return MessageEntry(**place, message=assistant_message(values))
         if node.result is not None:
-            block = tool_results_of(values[0]["message"])[node.result]
-            return MessageEntry(**place, message=tool_result_message(block, self._tool_name(node)))
+            result = tool_result_message(values[0], node.result, self._tool_name(node))
+            return MessageEntry(**place, message=result)
         match node.records[0].kind:
             case "attachment":
                 content: str | list[UserContent] = attached(values[0])[1]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from coppice.formats.claude_harness import Author, authors_of, command_line
-from coppice.formats.lines import objects_at, text_at
+from coppice.formats.lines import object_at, objects_at, text_at
 from coppice.tree.messages import (
     ANSWERED,
     DENIED,
@@ -112,18 +112,31 @@ def _typed(block: UserContent) -> UserContent:
     return block if line is None else TextContent(text=line)
 
 
-def tool_result_message(block: dict[str, Any], tool_name: str) -> ToolResultMessage:
-    """The result in one block; blocks in it that are neither text nor image become their JSON."""
+def tool_result_message(value: dict[str, Any], number: int, tool_name: str) -> ToolResultMessage:
+    """One of a record's results, by its number; blocks in it that are neither text nor image become their
+    JSON.
+    """
+    results = tool_results_of(value["message"])
+    block = results[number]
     content, failed = blocks_of(block), block.get("is_error") is True
     is_denied = failed and not tool_name.startswith(_SERVER_TOOL) and _begins_with(content, _DENIALS)
-    is_answer = not failed and tool_name == _ASKING_TOOL
+    answered: dict[str, Any] | None = None
+    if not failed and tool_name == _ASKING_TOOL:
+        answered = {**ANSWERED, **(_answer(value) if len(results) == 1 else {})}
     return ToolResultMessage(
         tool_call_id=str(block.get("tool_use_id", "")),
         tool_name=tool_name,
         content=[_user_block(item) for item in content],
         is_error=failed,
-        **present(details=DENIED if is_denied else ANSWERED if is_answer else None),
+        **present(details=DENIED if is_denied else answered),
     )
+
+
+def _answer(value: dict[str, Any]) -> dict[str, str]:
+    """What the user answered, where the record has it apart from the questions."""
+    given = object_at(object_at(value, "toolUseResult"), "answers").values()
+    texts = [text for text in given if isinstance(text, str)]
+    return {"answer": "\n".join(texts)} if texts else {}
 
 
 def _begins_with(content: Sequence[dict[str, Any]], beginnings: tuple[str, ...]) -> bool:

@@ -281,7 +281,7 @@ def _results(part: dict[str, Any]) -> Iterator[ToolResultMessage]:
     if status == "error" and tool in _OWN_TOOLS and text.startswith(_DENIAL):
         details = DENIED
     elif status == "completed" and tool == _ASKING_TOOL:
-        details = ANSWERED
+        details = {**ANSWERED, **_answer(state)}
     yield ToolResultMessage(
         tool_call_id=text_at(part, "callID") or "",
         tool_name=tool,
@@ -289,6 +289,18 @@ def _results(part: dict[str, Any]) -> Iterator[ToolResultMessage]:
         is_error=status == "error" or bool(type(code) is int and code),
         **present(details=details),
     )
+
+
+def _answer(state: dict[str, Any]) -> dict[str, str]:
+    """What the user answered, where the call has it apart from the questions."""
+    answers = object_of(state.get("metadata")).get("answers")
+    given = (
+        [text for each in answers if isinstance(each, list) for text in each]
+        if isinstance(answers, list)
+        else []
+    )
+    texts = [text for text in given if isinstance(text, str)]
+    return {"answer": "\n".join(texts)} if texts else {}
 
 
 def _usage(value: object) -> Usage | None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from coppice.tree.entries import CompactionEntry, ContextEditEntry, Entry
 from coppice.tree.messages import ImageContent, Message, TextContent, ToolResultMessage, text_of
+from coppice.tree.tags import attribute
 
 _ADDRESS: Final = re.compile(r"[^\s)\]]{1,64}")
 """An entry's id that the line can name; an imported one may be anything."""
@@ -48,5 +49,6 @@ def cleared_result(message: Message, entry_id: str) -> Message:
         size += f", {images} {'image' if images == 1 else 'images'}"
     outcome = "failed, " if message.is_error else ""
     where = f" history_read (id {entry_id}) gives the whole." if _ADDRESS.fullmatch(entry_id) else ""
-    line = f"[The result of {message.tool_name}, {outcome}{size}, was cleared to save room.{where}]"
+    tool = attribute(message.tool_name)
+    line = f"[The result of {tool}, {outcome}{size}, was cleared to save room.{where}]"
     return message.model_copy(update={"content": [TextContent(text=line)]})

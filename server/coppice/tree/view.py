@@ -31,7 +31,7 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
-from coppice.tree.tags import tagged, tagged_summary
+from coppice.tree.tags import attribute, tagged, tagged_summary
 
 SummaryRole = Literal["user", "system"]
 
@@ -113,7 +113,8 @@ def pinned_message(entry: Entry) -> Message | None:
         return _as_sent(CompactionSummaryRoleMessage(summary=entry.summary))
     match message := message_of(entry):
         case AssistantMessage() | ToolResultMessage():
-            speaker = "assistant" if isinstance(message, AssistantMessage) else f"tool {message.tool_name}"
+            tool = attribute(message.tool_name) if isinstance(message, ToolResultMessage) else ""
+            speaker = f"tool `{tool}`" if tool else "assistant"
             quoted = tagged("pinned", _words(message))
             return UserMessage(content=f"Pinned from earlier, said by the {speaker}:\n\n{quoted}")
         case None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import Final
@@ -22,8 +23,8 @@ _BEGINNING_CHARS: Final = 120  # characters of what an old message begins with: 
 _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three lines
 _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
-_GIVEN: Final = re.compile(r"\"\s?[=:]\s?\"(.{1,2000}?)\"(?=, \"|\. |\.?$)", re.DOTALL)
-"""An answer in quotation marks, after its question in such marks."""
+_PAIR: Final = re.compile(r"\"\s?[=:]\s?\"")
+"""What is between a question and its answer, both in quotation marks."""
 _PARTS_EACH: Final = 4  # of a text at its quotation marks, for a question and its answer
 _REASON: Final = re.compile(
     r"(?:the user (?:said|says):|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE
@@ -62,29 +63,35 @@ def answer_of(action: Action, words: str | None = None) -> LedgerMessage | None:
     if not texts or action.failed or action.runs or not action.output.strip():
         return None
     if words is None:
-        words = _words_in(action.output, texts)
+        words = answers_in(action.output, texts)
+    if words is None:
+        return None
     answer = _message(words, action.entry, "answer")
     return answer.model_copy(update={"about": clip(one_line(" ".join(texts)), _ABOUT_CHARS)})
 
 
-def answers_in(output: str) -> str:
-    """The user's words in the result of a call that asked them: what is in quotation marks after a question
-    in such marks, where no others are there; the texts of JSON; or else the whole.
+def answers_in(output: str, questions: Sequence[str] = ()) -> str | None:
+    """The user's words in the result of a call that asked them: what is in quotation marks after each
+    question in such marks, where no others are there; the texts of JSON; or else the whole. None where the
+    output has the questions in any other way: what a model asked may then pass for the user's.
     """
     parts = output.split('"')
-    if len(parts) % _PARTS_EACH == 1 and all(each.strip() in ("=", ":") for each in parts[2::_PARTS_EACH]):
-        return "\n".join(parts[3::_PARTS_EACH]) or output
-    return _texts_in(output)
+    is_whole = questions and len(parts) == _PARTS_EACH * len(questions) + 1
+    if (
+        is_whole
+        and parts[1::_PARTS_EACH] == [*questions]
+        and {*map(str.strip, parts[2::_PARTS_EACH])} <= {"=", ":"}
+    ):
+        return "\n".join(parts[3::_PARTS_EACH])
+    texts = _texts_of_json(output)
+    words = texts or output
+    if any(each in words for each in questions) or (texts is None and _PAIR.search(output)):
+        return None
+    return words
 
 
-def _words_in(output: str, questions: list[str]) -> str:
-    """The answers that follow the questions in an output; else all its texts."""
-    given = (_GIVEN.match(output.partition(each)[2]) for each in questions)
-    return "\n".join(match[1] for match in given if match) or _texts_in(output)
-
-
-def _texts_in(output: str) -> str:
-    """The texts of a JSON value, some levels deep, a line each; any other output as it is."""
+def _texts_of_json(output: str) -> str | None:
+    """The texts of a JSON value, some levels deep, a line each; None for any other output."""
     with suppress(ValueError, RecursionError):
         level: list[object] = [json.loads(output)]
         texts: list[str] = []
@@ -92,8 +99,8 @@ def _texts_in(output: str) -> str:
             texts += [each for each in level if isinstance(each, str)]
             mappings = (item for each in level if isinstance(each, dict) for item in each.values())
             level = [*mappings, *(item for each in level if isinstance(each, list) for item in each)]
-        return "\n".join(texts) or output
-    return output
+        return "\n".join(texts)
+    return None
 
 
 def refusal_of(output: str, about: str, entry: str) -> LedgerMessage | None:

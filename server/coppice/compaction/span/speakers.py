@@ -56,5 +56,7 @@ def spoken_in_result(message: ToolResultMessage, text: str) -> tuple[str, str]:
         return "User, refusing this call", reason
     if details.get("answered") is True:
         answer = details.get("answer")
-        return "User, answering this call", answer if isinstance(answer, str) else answers_in(text)
+        words = answer if isinstance(answer, str) else answers_in(text)
+        if words is not None:
+            return "User, answering this call", words
     return TOOL, text

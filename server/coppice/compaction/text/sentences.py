@@ -16,6 +16,8 @@ _ABBREVIATION: Final = re.compile(
 _LABEL_CHARS: Final = 200  # characters of a title or a command; 87 % of 481 recorded commands have fewer
 _SHORT_LINE: Final = 30
 """Characters of a line that its writer ended on purpose (guess)."""
+_QUOTES: Final = re.compile('["“”„‟«»＂ʺ˝״″‶❝❞❠〝〞〟🙶🙷🙸]')
+"""Quotation marks, but for the single ones, and what looks like them."""
 _OPEN_END: Final = re.compile(r"[A-Za-z0-9,;\-—'\")`]$")
 
 
@@ -31,6 +33,11 @@ def clip(text: str, limit: int) -> str:
     head = text[: max(1, limit - 1)]
     space = head.rfind(" ", limit * 2 // 3)
     return f"{head[:space] if space > 0 else head}…"
+
+
+def in_quotes(text: str) -> str:
+    """`text` on one line between quotation marks, of which none is in it."""
+    return "“" + _QUOTES.sub("'", one_line(text)) + "”"
 
 
 def label(text: str) -> str:

@@ -23,6 +23,7 @@ from coppice.compaction.text.sentences import (
     SHORTEST,
     clip,
     ended,
+    in_quotes,
     one_line,
     sentences_of,
     whole_sentences,
@@ -164,7 +165,9 @@ def _goal(ledger: WorkLedger, earlier: list[Line], references: Mapping[str, str]
 def _answered(ledger: WorkLedger, message: LedgerMessage) -> str:
     """The question that the user's newest message answers, after it; empty where it answers none."""
     approved = [each for each in ledger.quotations if each.kind == "approval"][-1:]
-    return "".join(f" It answers: {each.text}" for each in approved if each.about == one_line(message.text))
+    return "".join(
+        f" It answers: {in_quotes(each.text)}" for each in approved if each.about == one_line(message.text)
+    )
 
 
 def _rules(messages: list[LedgerMessage], references: Mapping[str, str]) -> Iterator[Line]:
@@ -299,7 +302,7 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
         [(each.text, each.about, each.entry_id, reasons.get(id(each))) for each in reversed(approvals)]
         + [(each.about, one_line(each.text), each.entry_id, None) for each in reversed(answers)]
     ):
-        text = f"Asked: {question} The user: {clip(answer, _ASKED_CHARS)}"
+        text = f"Asked: {in_quotes(question)} The user: {clip(answer, _ASKED_CHARS)}"
         if reason:
             text = f"{ended(text)} The reasons given: {reason}"
         yield Line("decisions", referenced(text, entry, references), place)

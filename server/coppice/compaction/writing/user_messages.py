@@ -1,5 +1,6 @@
 """The section of a summary that quotes the user's messages, newest first, within its room."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -7,9 +8,10 @@ from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.checking.narrative import safe_text
 from coppice.compaction.facts.user import only_rules
 from coppice.compaction.text.markdown import block_quote
-from coppice.compaction.text.sentences import one_line
+from coppice.compaction.text.sentences import in_quotes
 from coppice.compaction.text.shortening import shortened
 from coppice.compaction.text.statements import USER_MESSAGES
+from coppice.escapes import HIDDEN
 from coppice.protocol.ledger import LedgerMessage
 from coppice.tree.tags import escape_tags
 
@@ -21,6 +23,10 @@ _NEWEST_SHARE: Final = 0.5
 """Share of the room for them; the first message and the rules of older ones have the rest."""
 _LENGTHS: Final = (6_000, 2_000, 1_000, 500, 240, 120)
 """Characters to which the newest messages are shortened until they fit."""
+_OPENING: Final = "[［〔【〖〚⟦⁅❲⦋﹝「｢⸢⎡"
+_ROUND: Final = str.maketrans(f"{_OPENING}]］〕】〗〛⟧⁆❳⦌﹞」｣⸥⎦", f"{15 * '('}{15 * ')'}")
+"""Brackets that could end the label before a message, or look like it."""
+_LIKE_LABEL: Final = re.compile(rf"[\s{HIDDEN}]*+[\\{_OPENING}]")
 _USERS: Final = ("user", "answer", "refusal")
 _LABELS: Final = {
     "user": "", "answer": "answer to: ", "refusal": "refused: ", "developer": "developer", "system": "system",
@@ -113,13 +119,14 @@ def _quoted(message: LedgerMessage, references: Mapping[str, str]) -> str:
             None,
             (
                 reference,
-                f"{_LABELS[message.source]}{message.about}".strip(),
+                f"{_LABELS[message.source]}{in_quotes(message.about) if message.about else ''}".strip(),
                 "shortened" if message.shortened else "",
             ),
         )
     )
-    head = [f"[{escape_tags(one_line(label))}]"] if label else []
-    lines = safe_text(message.text).splitlines()
+    head = [f"[{escape_tags(label).translate(_ROUND)}]"] if label else []
+    text = safe_text(message.text)
+    lines = [f"\\{line}" if _LIKE_LABEL.match(line) else line for line in text.splitlines()]
     if message.source not in _USERS:
         lines = [line for line in lines if line.strip()]
     return block_quote("\n".join([*head, *lines]))

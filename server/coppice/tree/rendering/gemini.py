@@ -17,6 +17,7 @@ from coppice.tree.messages import (
     text_of,
 )
 from coppice.tree.rendering.anthropic import OPENING
+from coppice.tree.tags import attribute
 from coppice.tree.view import ViewMessage
 
 Kind = Literal["model", "user", "result"]
@@ -109,7 +110,7 @@ def _images(message: Message) -> Iterator[dict[str, Any]]:
     if isinstance(message, ToolResultMessage):
         images = [block for block in message.content if isinstance(block, ImageContent)]
         if images:
-            yield {"text": f"From the result of {message.tool_name}:"}
+            yield {"text": f"From the result of `{attribute(message.tool_name)}`:"}
             yield from _content(images)
 
 
