@@ -9,6 +9,7 @@ from models.provider_replies import answer
 from summarizers.asking import asked
 
 from coppice.models.chat import ChatRequest
+from coppice.models.providers.answer import AnswerBuilder
 from coppice.tree.messages import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
 from coppice.tree.view import ViewMessage
 
@@ -52,3 +53,14 @@ async def test_ids_of_other_providers_are_sent_in_a_form_that_is_taken(
     assert len(set(sent)) == len(IDS)
     assert all(re.fullmatch(pattern, each) for each in sent)
     assert [each for each in sent[: len(IDS)] if each in IDS] == as_they_are
+
+
+def test_calls_of_one_answer_have_ids_of_their_own() -> None:
+    builder = AnswerBuilder(None)
+    for name in ("read", "write"):
+        builder.open_call("c", name)
+    ids = [block.id for block in builder.content(complete=True) if isinstance(block, ToolCall)]
+    assert ids[0] == "c"
+    assert len(set(ids)) == 2
+    again = [block.id for block in builder.content(complete=True) if isinstance(block, ToolCall)]
+    assert again == ids

@@ -4,6 +4,7 @@ A view is what the newest compaction left, with everything since. It is valid fo
 call is followed at once by its one result, and it contains nothing that a model may not be sent again.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -179,8 +180,8 @@ def _as_sent(message: Message) -> Message | None:
 def _with_paired_calls(items: Sequence[ViewMessage]) -> list[ViewMessage]:
     """Results follow their calls, in the calls' order; a result without a call is left out.
 
-    A result answers the nearest earlier call with its id; a call that nothing answered gets a result that
-    says so. Messages between a call and its result come after the result.
+    A result answers the first open call with its id in the nearest earlier reply that has one; a call that
+    nothing answered gets a result that says so. Messages between a call and its result come after the result.
     """
     results = _results_by_call(items)
     paired: list[ViewMessage] = []
@@ -197,16 +198,15 @@ def _with_paired_calls(items: Sequence[ViewMessage]) -> list[ViewMessage]:
 
 def _results_by_call(items: Sequence[ViewMessage]) -> dict[tuple[int, int], ViewMessage]:
     """Maps (index of the reply, position of the call in it) to the message that answers it."""
-    open_calls: dict[str, tuple[int, int]] = {}
+    open_calls: dict[str, deque[tuple[int, int]]] = {}
     answered: dict[tuple[int, int], ViewMessage] = {}
     for index, item in enumerate(items):
         if isinstance(item.message, AssistantMessage):
+            open_calls |= {call.id: deque() for call in item.message.tool_calls}
             for position, call in enumerate(item.message.tool_calls):
-                open_calls[call.id] = (index, position)
-        elif isinstance(item.message, ToolResultMessage):
-            place = open_calls.pop(item.message.tool_call_id, None)
-            if place is not None:
-                answered[place] = item
+                open_calls[call.id].append((index, position))
+        elif isinstance(item.message, ToolResultMessage) and open_calls.get(item.message.tool_call_id):
+            answered[open_calls[item.message.tool_call_id].popleft()] = item
     return answered
 
 

@@ -104,7 +104,7 @@ class AnswerBuilder:
         """Begins a tool call, to which `arguments` appends."""
         self._count(call_id, LONGEST_ID)
         self._count(name, LONGEST_NAME)
-        call = self._new(Block("toolCall", call_id=call_id or f"call_{secrets.token_hex(8)}", name=name))
+        call = self._new(Block("toolCall", call_id=call_id or _new_id(), name=name))
         self.last_call = call
         self._emit(Delta("toolCall", ""))
         return call
@@ -135,7 +135,13 @@ class AnswerBuilder:
         """The blocks, in the order in which they began; blocks without a letter are left out.
 
         A call whose arguments are no JSON object is left out where the answer was cut (`complete` is false).
+        One with the id of another gets a new one: its result could not be told from the other's.
         """
+        ids = set[str]()
+        for block in self._blocks:
+            if block.call_id in ids:
+                block.call_id = _new_id()
+            ids |= {block.call_id} - {""}
         contents = (self._content(block, complete=complete) for block in self._blocks)
         return [content for content in contents if content is not None]
 
@@ -187,6 +193,10 @@ class AnswerBuilder:
             raise AnswerFaultError("bad-answer", "sent an answer in too many pieces; it was stopped.")
         if self._on_delta is not None:
             self._on_delta(delta)
+
+
+def _new_id() -> str:
+    return f"call_{secrets.token_hex(8)}"
 
 
 def _arguments(text: str) -> dict[str, Any] | None:
