@@ -14,11 +14,13 @@ from store.store_kit import NOW, assistant, compaction, label, user
 
 from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.service.conversations.repairing import repair_workspace
+from coppice.service.core.workspaces import damages
 from coppice.store.engines import sqlite_file
 from coppice.store.engines.disk_reserve import RESERVE_NAME
 from coppice.store.repair import copying as repair_module
 from coppice.store.repair.copying import repair
 from coppice.store.repair.salvage import Salvage
+from coppice.store.schema.errors import DAMAGED
 
 __all__ = ["make_client"]
 
@@ -289,6 +291,25 @@ def test_a_schema_that_is_no_text_is_damage_and_is_repaired(path: Path) -> None:
         pass
     assert repair(url_of(path)).losses == []
     assert entries_of(path) == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE coppice_schema SET version = 'x'",
+        "UPDATE coppice_schema SET version = -1",
+        "DELETE FROM coppice_schema",
+    ],
+)
+def test_a_version_that_is_none_is_damage_and_is_repaired(path: Path, change: str) -> None:
+    before = entries_of(path)
+    with sqlite3.connect(path) as raw:
+        raw.execute(change)
+    raw.close()
+    assert damages(url_of(path)) == [DAMAGED]
+    assert repair(url_of(path)).losses == []
+    assert entries_of(path) == before
+    assert not list(path.parent.glob("*.backup"))
 
 
 @pytest.mark.parametrize(

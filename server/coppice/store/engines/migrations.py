@@ -10,8 +10,9 @@ from typing import Final
 
 from sqlalchemy import Connection, inspect, select, text, update
 
-from coppice.errors import StorageFailedError
+from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.store.engines.engine import Database
+from coppice.store.schema.errors import DAMAGED
 from coppice.store.schema.tables import VERSION_TABLE
 
 
@@ -76,6 +77,7 @@ def migrate(database: Database, steps: Sequence[Migration] = MIGRATIONS) -> None
     Raises:
         StorageFailedError: the store is newer than this Coppice, is no store, or a step failed; it is
             as it was.
+        StoreDamagedError: its version is none.
     """
     newest = steps[-1].number if steps else FIRST_VERSION
     database.prepare(newest)
@@ -113,5 +115,9 @@ def _version(connection: Connection, *, lock: bool = False) -> int | None:
     """With `lock`, writers are waited for, and there are no others until the transaction ends."""
     if not inspect(connection).has_table(VERSION_TABLE.name):
         return None
-    version = select(VERSION_TABLE.c.version)
-    return connection.execute(version.with_for_update() if lock else version).scalar()
+    select_version = select(VERSION_TABLE.c.version)
+    version = connection.execute(select_version.with_for_update() if lock else select_version).scalar()
+    # SQLite keeps any value in any column.
+    if not isinstance(version, int) or version < FIRST_VERSION:
+        raise StoreDamagedError(DAMAGED)
+    return version
