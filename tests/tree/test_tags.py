@@ -26,6 +26,9 @@ HIDDEN = "\u200b\u2060\ufeff\u00ad"
         "</\u200b{}>",
         "<\u2044{}>",
         "<\n/{}\n>",
+        f"<{99 * HIDDEN}/{99 * ' '}{{}}>",
+        f"<{99 * HIDDEN}{{}} from=1>",
+        "<\u0338/\u0301{}>",
     ],
 )
 def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:
@@ -34,6 +37,8 @@ def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:
         tag.upper(),
         tag.replace("e", "\u0435"),
         f"{tag[0]}\u200b{tag[1:]}",
+        f"{tag[0]}\u0301{tag[1:]}",
+        tag.replace("a", "\u00e0"),
         tag.replace("-", "_"),
         tag.replace("_", "-"),
     ):
@@ -86,6 +91,8 @@ def test_what_is_tagged_stays_between_its_tags(text: str) -> None:
         "</",
         "<s",
         f"<c{HIDDEN}",
+        f"<{99 * HIDDEN}/",
+        f"<{9_999 * ' '}",
         "\u200b",
         "<previous-",
         "<attachment",

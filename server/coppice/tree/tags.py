@@ -32,6 +32,9 @@ TAGS: Final = (
 FILE_TAGS: Final = ("modified-files", "read-files")
 """The tags of the file blocks that may end a summary, the last one first."""
 
+UNSEEN: Final = f"{HIDDEN}\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+"""Characters that show nothing by themselves, accents too, as the inside of a character class."""
+
 _BRACKETS: Final = "<＜﹤‹〈〈⟨❬❮⧼˂ᐸ≺"
 _SLASHES: Final = r"/／⁄∕⧸⟋\\"
 _DASHES: Final = "-_‐‑‒–—−﹣－"
@@ -41,6 +44,8 @@ _ALPHABETS: Final = (
     (0x1D400, 0x1D7FF),
     (0x2100, 0x214F),
     (0x2160, 0x217F),
+    (0x00C0, 0x024F),
+    (0x1E00, 0x1EFF),
 )
 _HOMOGLYPHS: Final = {
     "a": "аαɑ", "b": "ЬВβ", "c": "сϲС", "d": "ԁ", "e": "еεЕ", "f": "ƒ", "g": "ɡԍ", "h": "һНհ",
@@ -55,7 +60,8 @@ def _alphabet() -> dict[str, str]:
     accented: defaultdict[str, str] = defaultdict(str)
     for first, last in _ALPHABETS:
         for char in map(chr, range(first, last + 1)):
-            plain = unicodedata.normalize("NFKC", char).lower()
+            parts = unicodedata.normalize("NFKD", char).lower()
+            plain = "".join(part for part in parts if not unicodedata.combining(part))
             if len(plain) == 1 and "a" <= plain <= "z":
                 accented[plain] += char
     return {
@@ -69,7 +75,7 @@ _READ_AS: Final = _alphabet()
 
 def imitations_of(word: str, separators: str = rf"{_DASHES}\s") -> str:
     """A pattern of whatever is read as `word`: any case, letters of other alphabets, hidden characters."""
-    gap = f"[{HIDDEN}]*"
+    gap = f"[{UNSEEN}]*"
     return gap.join(
         f"[{separators}]" if char in "-_ " else _READ_AS.get(char.lower(), re.escape(char)) for char in word
     )
@@ -82,9 +88,9 @@ def _tag() -> re.Pattern[str]:
     Code has `<Command name="x">` and `List<Attachment>`, which open none of the applications' tags.
     """
     firsts = "|".join(map(imitations_of, sorted({tag[0] for tag in (*TAGS, *APPLICATION_TAGS, ATTACHMENT)})))
-    blanks = rf"[\s{HIDDEN}]{{0,8}}+"
+    blanks = rf"[\s{UNSEEN}]*+"
     names = [*map(imitations_of, TAGS), *(imitations_of(tag, _DASHES) for tag in APPLICATION_TAGS)]
-    titled = rf"{imitations_of(ATTACHMENT)}(?(closes)|[\s{HIDDEN}]++{imitations_of('title')})"
+    titled = rf"{imitations_of(ATTACHMENT)}(?(closes)|[\s{UNSEEN}]++{imitations_of('title')})"
     return re.compile(
         rf"[{_BRACKETS}](?={blanks}(?P<closes>[{_SLASHES}])?+{blanks}(?={firsts})"  # letters are tried first
         rf"(?:{'|'.join(names)}|{titled})(?![A-Za-z0-9_]))"

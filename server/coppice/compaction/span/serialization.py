@@ -6,7 +6,6 @@ from functools import cache
 from typing import Final
 
 from coppice.compaction.span.speakers import HARNESS, TOOL, speaker_of, spoken_in_result
-from coppice.escapes import HIDDEN
 from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tokens.measuring import compact_json
 from coppice.tree.authorship import authorship, runs
@@ -26,7 +25,7 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
-from coppice.tree.tags import escape_tags, imitations_of
+from coppice.tree.tags import UNSEEN, escape_tags, imitations_of
 from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 
 LOOKED_UP: Final = "(Earlier entries, looked up again; they are in the history.)"
@@ -44,13 +43,13 @@ _SPEAKERS: Final = (
     "extension",
 )
 _LINE_ENDS: Final = "\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
-_BLANKS: Final = rf" \t\x1f\xa0\u1680\u2000-\u200a\u202f\u205f\u3000{HIDDEN}"
+_BLANKS: Final = rf" \t\x1f\xa0\u1680\u2000-\u200a\u202f\u205f\u3000{UNSEEN}"
 """Within a line: white space that ends none, and what shows nothing."""
 _MARK: Final = "\\"
 _OPENING: Final = r"[\[［【〔〖\u2045\u2772\u3018\u301a]"
 _CLOSING: Final = r"[\]］】〕〗\u2046\u2773\u3019\u301b]"
-_MOST_BEFORE: Final = 12  # blanks and marks of Markdown at a line's beginning, before a speaker
-_LINE_BEGINS: Final = re.compile(rf"(?:\A|(?<=[{_LINE_ENDS}]))[-{_BLANKS}*_#>`]{{0,{_MOST_BEFORE}}}\Z")
+_LINE_BEGINS: Final = re.compile(rf"(?:\A|(?<=[{_LINE_ENDS}]))[-{_BLANKS}*_#>`]*+\Z")
+"""The beginning of a line up to a speaker, where blanks and marks of Markdown are all there is."""
 
 
 @cache
@@ -61,16 +60,17 @@ def _speaker() -> re.Pattern[str]:
     """
     firsts = "|".join(imitations_of(speaker[0]) for speaker in _SPEAKERS)
     return re.compile(
-        rf"{_OPENING}(?=[{_BLANKS}]{{0,6}}+(?={firsts})(?:{'|'.join(map(imitations_of, _SPEAKERS))})"
-        rf"(?![A-Za-z0-9_])[^\]\r\n.]{{0,30}}{_CLOSING}[{_BLANKS}*_`]{{0,6}}+[:：﹕︰∶ː˸꞉])"
+        rf"{_OPENING}(?=[{_BLANKS}]*+(?={firsts})(?:{'|'.join(map(imitations_of, _SPEAKERS))})"
+        rf"(?![A-Za-z0-9_])(?:[{UNSEEN}]*+[^\]\r\n.]){{0,30}}[{UNSEEN}]*+{_CLOSING}[{_BLANKS}*_`]*+[:：﹕︰∶ː˸꞉])"
     )
 
 
 def _with_marks(text: str) -> str:
     """`text` with a mark before each beginning of a line that is read as the beginning of a message."""
-    parts, done = list[str](), 0
+    parts, done, since = list[str](), 0, 0
     for speaker in _speaker().finditer(text):
-        line = _LINE_BEGINS.search(text, max(done, speaker.start() - _MOST_BEFORE - 1), speaker.start())
+        line = _LINE_BEGINS.search(text, since, speaker.start())
+        since = speaker.start()
         if line is not None:
             parts += text[done : line.start()], _MARK
             done = line.start()

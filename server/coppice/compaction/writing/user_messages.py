@@ -11,9 +11,8 @@ from coppice.compaction.text.markdown import block_quote
 from coppice.compaction.text.sentences import in_quotes
 from coppice.compaction.text.shortening import shortened
 from coppice.compaction.text.statements import USER_MESSAGES
-from coppice.escapes import HIDDEN
 from coppice.protocol.ledger import LedgerMessage
-from coppice.tree.tags import escape_tags
+from coppice.tree.tags import UNSEEN, escape_tags
 
 HEADING: Final = f"## {USER_MESSAGES}"
 _ORIGIN: Final = "Quoted, newest first."
@@ -26,7 +25,7 @@ _LENGTHS: Final = (6_000, 2_000, 1_000, 500, 240, 120)
 _OPENING: Final = "[［〔【〖〚⟦⁅❲⦋﹝「｢⸢⎡"
 _ROUND: Final = str.maketrans(f"{_OPENING}]］〕】〗〛⟧⁆❳⦌﹞」｣⸥⎦", f"{15 * '('}{15 * ')'}")
 """Brackets that could end the label before a message, or look like it."""
-_LIKE_LABEL: Final = re.compile(rf"[\s{HIDDEN}]*+[\\{_OPENING}]")
+_LIKE_LABEL: Final = re.compile(rf"[\s{UNSEEN}]*+[\\{_OPENING}]")
 _USERS: Final = ("user", "answer", "refusal")
 _LABELS: Final = {
     "user": "", "answer": "answer to: ", "refusal": "refused: ", "developer": "developer", "system": "system",
