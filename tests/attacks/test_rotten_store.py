@@ -56,6 +56,24 @@ def test_any_rotten_byte_of_a_body_is_damage_and_no_internal_error(path: Path, b
         assert len(store.search("tree", limit=200)) == 120
 
 
+def test_the_log_of_an_emptied_file_never_meets_what_is_put_in_its_place(path: Path) -> None:
+    backup = path.read_bytes()
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute("UPDATE conversation SET name = 'newer'")
+        other.commit()
+        log = path.with_name(f"{path.name}-wal").read_bytes()
+    path.write_bytes(b"")
+    path.with_name(f"{path.name}-wal").write_bytes(log)
+    with pytest.raises(StoreDamagedError, match=r"Its log is kept as .*-wal\."), opened(path):
+        pass
+    path.write_bytes(backup)
+    with opened(path) as store:
+        assert "newer" not in {each.name for each in store.conversations(limit=10)[0]}
+        assert store.damages() == []
+    [kept] = path.parent.glob("*.damaged-*-wal")
+    assert kept.read_bytes() == log
+
+
 def test_a_rotten_page_leaves_the_other_conversations(path: Path) -> None:
     rot_page(path, b'"content":"Plant tree 20 of c1')
     with opened(path) as store:

@@ -13,6 +13,7 @@ import stat
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -20,7 +21,7 @@ from urllib.parse import quote
 from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.operating_system import create_file
 from coppice.store.engines.checkpoints import MOST_PAGES
-from coppice.store.engines.opened_files import Identity, files_of, identity_of, note_opened
+from coppice.store.engines.opened_files import COMPANIONS, Identity, files_of, identity_of, note_opened
 from coppice.store.schema.column_types import DamagedText
 
 _LOGS: Final = ("-wal", "-journal")
@@ -43,16 +44,18 @@ class DatabaseFile:
 
         Raises:
             StorageFailedError: it is no regular file.
-            StoreDamagedError: it is empty, as no database is.
+            StoreDamagedError: it is empty, as no database is. A log beside it is moved away: SQLite would
+                delete it, or write it into a backup that is put in the place of the file.
             OSError: there is no file, or its rights cannot be changed.
         """
         status = self.path.stat()
         if not stat.S_ISREG(status.st_mode):
             raise StorageFailedError("The path of the conversation store is no regular file. Name another.")
         if status.st_size == 0:
+            logs = self._put_logs_aside()
             raise StoreDamagedError(
                 "The file of the conversation store is empty: what it held is gone. Restore a backup, or "
-                "delete the file to begin anew."
+                f"delete the file to begin anew.{f' Its log is kept as {logs[0]}.' if logs else ''}"
             )
         if status.st_mode & _OTHERS:
             # SQLite gives the mode of the database to the files that it makes next to it.
@@ -150,6 +153,18 @@ class DatabaseFile:
         finally:
             remove(new)
 
+    def _put_logs_aside(self) -> list[str]:
+        """Renames the companions, and gives the new names."""
+        time = f"{datetime.now(UTC):%Y%m%dT%H%M%S}"
+        renamed = list[str]()
+        for suffix in COMPANIONS:
+            file = self.path.with_name(self.path.name + suffix)
+            with suppress(FileNotFoundError):
+                renamed.append(
+                    file.rename(self.path.with_name(f"{self.path.name}.damaged-{time}{suffix}")).name
+                )
+        return renamed
+
     def _refuse_orphaned_log(self) -> None:
         """SQLite would write the log of the file that is gone into a new one, and delete it."""
         for suffix in _LOGS:
@@ -158,8 +173,8 @@ class DatabaseFile:
             if log.exists() and log.stat().st_size and not self.path.exists():
                 raise StoreDamagedError(
                     f"The file of the conversation store is gone, but its log {log.name}, with the newest "
-                    "entries, is there. Put the file back, or move the log away to begin anew; then `coppice "
-                    "doctor --repair` takes over what was stored meanwhile."
+                    "entries, is there. Put the file back, or move the log away to begin anew or to put a "
+                    "backup there; then `coppice doctor --repair` takes over what was stored meanwhile."
                 )
 
 
