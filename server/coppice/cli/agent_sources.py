@@ -39,8 +39,6 @@ async def show_sources(workspace: Path | None, *, update: bool, everywhere: bool
             f"{counts['read']:,} read: {counts['created']:,} new conversations, "
             f"{counts['extended']:,} that have grown."
         )
-        if updated.deleted:
-            console().print(f"{counts['deleted']:,} deleted, because their agent deleted the transcript.")
 
 
 def _problems(transcripts: Iterable[FollowedTranscript]) -> list[str]:
@@ -58,7 +56,6 @@ def _counts(updated: Updated) -> dict[str, int]:
         "read": updated.read,
         "created": len(updated.created),
         "extended": len(updated.extended),
-        "deleted": len(updated.deleted),
         "problems": len(updated.problems),
     }
 

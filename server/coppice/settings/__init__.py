@@ -194,15 +194,12 @@ class ApiKeySettings(_Section):
 
 
 class SourceSettings(_Section):
-    """Whose transcripts are followed. `folders` maps an agent to another folder than its own; `keep_deleted`:
-    what an agent deletes stays stored.
-    """
+    """Whose transcripts are followed. `folders` maps an agent to another folder than its own."""
 
     agents: list[str] = [
         "claude-code", "codex", "pi", "copilot", "gemini", "qwen", "opencode", "hermes", "openclaw",
     ]  # fmt: skip
     folders: dict[str, str] = {}
-    keep_deleted: bool = True
 
 
 class StorageSettings(_Section):

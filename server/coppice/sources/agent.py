@@ -89,8 +89,5 @@ class Agent(Protocol):
     def may_be_of(self, transcript: Transcript, folder: str) -> bool:
         """False where the place of a transcript shows that its session did not begin in `folder`."""
 
-    def holder(self, path: str) -> str:
-        """The folder or database in which the agent has a transcript together with others."""
-
     def beginning(self, transcript: Transcript) -> Beginning:
         """What the first records say. Raises ImportFailedError where they cannot be read."""

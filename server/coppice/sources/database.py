@@ -118,10 +118,6 @@ class DatabaseAgent:
         del transcript, folder
         return True
 
-    def holder(self, path: str) -> str:
-        """The database."""
-        return path
-
     def beginning(self, transcript: Transcript) -> Beginning:
         """The folder of a session, and the one that started it."""
         return Beginning(transcript.cwd, transcript.parent)

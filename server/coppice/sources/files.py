@@ -57,11 +57,6 @@ class FileAgent:
         """False where the place of a transcript shows that its session did not begin in `folder`."""
         return not self.names_folders or f"{os.sep}{_NO_WORD.sub('-', folder)}{os.sep}" in transcript.path
 
-    def holder(self, path: str) -> str:
-        """The folder above those that are of one session."""
-        above = 3 if _session_of(path) else 2 if self.key_from_folder else 1
-        return path.rsplit(os.sep, above)[0]
-
     def beginning(self, transcript: Transcript) -> Beginning:
         """What the first records say. Raises ImportFailedError where the file cannot be read."""
         with Source(Path(transcript.path)).open() as file:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest_service import Client, MakeClient
+from conftest_service import Client
 from session_samples import HEADER, TIME, Json, call_block, message_record, prompt, reply, text_block
 
 from coppice.errors import StorageFailedError
@@ -21,7 +21,6 @@ from coppice.formats.claude_tree import Tree
 from coppice.formats.lines import dump_line
 from coppice.service.conversations import transcript_storing
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS
-from coppice.settings.files import WORKSPACE_FILE
 from coppice.store.store import Store
 
 Turns = list[Json]
@@ -168,63 +167,6 @@ async def test_what_the_agent_deleted_stays(client: Client, agents: Path, folder
     assert len(await stored(client, folder)) == 1
     (followed,) = await client.service.following.transcripts()
     assert followed.transcript is None
-
-
-def is_on_disk(text: bytes, directory: Path) -> bool:
-    return any(text in path.read_bytes() for path in directory.rglob("*.db*"))
-
-
-def move(file: Path, place: Path) -> None:
-    place.parent.mkdir()
-    file.rename(place)
-
-
-async def sessions(client: Client, folder: Path) -> list[str]:
-    """The stored ones, after an update."""
-    await client.service.following.update(folder.as_uri())
-    return sorted(each["source"]["sessionId"] for each in await stored(client, folder))
-
-
-@pytest.mark.usefixtures("keeps_deleted")
-async def test_what_the_agent_deleted_goes_where_the_user_wants_it(
-    make_client: MakeClient, agents: Path, folder: Path, data_directory: Path
-) -> None:
-    client = await make_client()
-    gone = write(agents, folder, turns(folder, 2), "gone")
-    write(agents, folder, turns(folder, 1), "other")
-    assert await sessions(client, folder) == ["gone", "other"]
-    text = gone.read_text()
-    gone.unlink()
-    assert await sessions(client, folder) == ["other"]
-    assert not is_on_disk(b"question 1", data_directory)
-    gone.write_text(text)
-    assert await sessions(client, folder) == ["gone", "other"]
-
-
-@pytest.mark.usefixtures("keeps_deleted")
-@pytest.mark.parametrize("emptied", [True, False])
-async def test_a_folder_that_is_not_there_for_a_while_deletes_nothing(
-    make_client: MakeClient, agents: Path, folder: Path, tmp_path: Path, *, emptied: bool
-) -> None:
-    client = await make_client()
-    path = write(agents, folder, turns(folder, 2), "one")
-    write(agents, tmp_path / "elsewhere", turns(tmp_path / "elsewhere", 1), "other")
-    assert await sessions(client, folder) == ["one"]
-    path.parent.rename(tmp_path / "moved")
-    if emptied:
-        path.parent.mkdir()
-    assert await sessions(client, folder) == ["one"]
-
-
-async def test_a_checkout_does_not_choose_what_is_deleted(
-    client: Client, agents: Path, folder: Path, keeps_deleted: Path
-) -> None:
-    move(keeps_deleted, folder / WORKSPACE_FILE)
-    gone = write(agents, folder, turns(folder, 2), "gone")
-    write(agents, folder, turns(folder, 1), "other")
-    assert await sessions(client, folder) == ["gone", "other"]
-    gone.unlink()
-    assert await sessions(client, folder) == ["gone", "other"]
 
 
 async def test_what_was_deleted_here_is_not_brought_back(client: Client, agents: Path, folder: Path) -> None:

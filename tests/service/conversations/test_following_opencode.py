@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest_service import Client, MakeClient
+from conftest_service import Client
 from formats.test_opencode_sessions import Database, text
 
 
@@ -21,27 +21,6 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databa
     made.connection.execute("UPDATE session SET directory = ?", (str(tmp_path),))
     yield made
     made.connection.close()
-
-
-@pytest.mark.usefixtures("keeps_deleted")
-async def test_a_deleted_session_goes_where_the_user_wants_it_and_another_is_there(
-    make_client: MakeClient, database: Database, tmp_path: Path
-) -> None:
-    client = await make_client()
-
-    async def stored() -> int:
-        await client.service.following.update(tmp_path.as_uri())
-        return len((await client.ask("conversation/list", workspaceUri=tmp_path.as_uri()))["conversations"])
-
-    database.session("t")
-    database.connection.execute("UPDATE session SET directory = ?", (str(tmp_path),))
-    for session in ("s", "t"):
-        database.message(f"m{session}", "user", text("go"), session=session)
-    assert await stored() == 2
-    database.connection.execute("DELETE FROM session WHERE id = 's'")
-    assert await stored() == 1
-    database.connection.execute("DELETE FROM session")
-    assert await stored() == 1
 
 
 async def test_what_came_after_is_added_and_what_was_taken_back_leaves_the_path(

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -47,8 +47,6 @@ class Updated:
     created: list[str] = field(default_factory=list)
     extended: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    deleted: list[Reading] = field(default_factory=list)
-    """What agents deleted, and is deleted here too by the user's settings."""
     read: int = 0
 
 
@@ -93,8 +91,7 @@ class Following:
         """Stores what is new in the transcripts of a workspace, or with None of all, the newest first.
 
         Each transcript is a conversation of the workspace in whose folder its session began. What an agent
-        deleted stays stored, unless the user's settings say otherwise; what was deleted here is not stored
-        again.
+        deleted stays stored; what was deleted here is not stored again.
         """
         return await self._updated(
             None if workspace_uri is None else [workspace_uri], progress or NoProgress()
@@ -111,13 +108,6 @@ class Following:
         for ids, kind in changes:
             for conversation_id in ids:
                 self._context.announce(conversation_id, None, kind)
-        await self._delete(conversation_id_of(each.agent, each.key) for each in updated.deleted)
-        # As before they were read: a transcript that comes back is read again.
-        unread = [
-            Reading(each.agent, each.key, each.path, workspace=each.workspace, parent=each.parent)
-            for each in updated.deleted
-        ]
-        await run_long(self._catalog.put, unread)
         progress.end(f"{updated.read:,} transcripts read")
         return updated
 
@@ -151,17 +141,6 @@ class Following:
             if each.read_at is not None and not each.forgotten and agent in (None, each.agent)
         }
         ids = [*chosen] if conversation_id is None else [conversation_id]
-        if conversation_id is not None:
-            await run_read(self._context.stores.of_conversation, conversation_id)
-        deleted = await self._delete(ids)
-        forgotten = [
-            Reading(each.agent, each.key, "", forgotten=True) for id_ in ids if (each := chosen.get(id_))
-        ]
-        await run_long(self._catalog.put, forgotten)
-        return deleted
-
-    async def _delete(self, ids: Iterable[str]) -> Forgotten:
-        """Deletes those that are there, from the files of their stores too."""
         touched: dict[str, Store] = {}
         deleted = 0
         for id_ in ids:
@@ -169,9 +148,15 @@ class Following:
                 store = await run_read(self._context.stores.of_conversation, id_)
                 await self._conversations.delete(DeleteParams(conversation_id=id_))
             except UnknownConversationError:
+                if conversation_id is not None:
+                    raise
                 continue
             touched[store.url] = store
             deleted += 1
+        forgotten = [
+            Reading(each.agent, each.key, "", forgotten=True) for id_ in ids if (each := chosen.get(id_))
+        ]
+        await run_long(self._catalog.put, forgotten)
         erased = [await run_long(store.erase) for store in touched.values()]
         return Forgotten(deleted, is_erased=all(erased))
 
@@ -199,8 +184,6 @@ class Following:
             elif followed.reading.held:
                 look.look_again(followed)
         unlisted = [f"{Path(path).name}: {why}" for path, why in look.unlisted.items()]
-        updated.deleted += look.deleted
-        look.deleted = []
         updated.problems += [each for each in unlisted if each not in updated.problems]
         due.sort(key=lambda followed: followed.reading.modified, reverse=True)
         storers = _Storers(self._context, thread, missing)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -46,9 +46,6 @@ class Look:
             if agent.name in settings.agents
         }
         self._is_first = True
-        self._keeps_deleted = settings.keep_deleted
-        self.deleted: list[Reading] = []
-        """Where the settings say that these do not stay: what was read and its agent has deleted since."""
         self.began = time.monotonic()
         self._again: dict[tuple[str, str], Transcript] = {}
 
@@ -62,8 +59,6 @@ class Look:
         if not transcripts:
             return []
         readings = self._catalog.readings(None if self._is_first else transcripts)
-        if self._is_first and not self._keeps_deleted:
-            self.deleted = [*self._deleted(transcripts, readings)]
         self._is_first = False
         followed: list[FollowedTranscript] = []
         fresh: list[Reading] = []
@@ -96,23 +91,6 @@ class Look:
         """Gives a transcript that there is at the next look too."""
         if followed.transcript is not None:
             self._again[followed.reading.agent, followed.reading.key] = followed.transcript
-
-    def _deleted(
-        self, there: Mapping[tuple[str, str], Transcript], readings: Mapping[tuple[str, str], Reading]
-    ) -> Iterator[Reading]:
-        """Only where others are in the same place: it may be on a disk that is not there now."""
-        holders = {(each.agent, _AGENTS[each.agent].holder(each.path)) for each in there.values()}
-        for key, reading in readings.items():
-            if key in there or reading.read_at is None or reading.forgotten or reading.agent not in _AGENTS:
-                continue
-            holder = _AGENTS[reading.agent].holder(reading.path)
-            is_gone = holder == reading.path or not os.path.lexists(reading.path)
-            if (
-                is_gone
-                and (reading.agent, holder) in holders
-                and self._workspace in (None, reading.workspace)
-            ):
-                yield reading
 
     def _newest(self) -> dict[tuple[str, str], Transcript]:
         """Each once; where an agent has two files of a session, the newer."""
