@@ -8,7 +8,6 @@ import { notify } from "../notify";
 import type { BranchFile, NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
 import type { BranchStates } from "./branch-states";
-import { forgetDeleted } from "./deleted-states";
 import type { ChatAccess, Feature } from "./feature";
 import { type FileChanges, type FilePlan, isChange, withProgress } from "./file-changes";
 import type { FilesOffer, FromPage, ToPage } from "./messages";
@@ -17,9 +16,6 @@ import type { ModelNotes } from "./model-notes";
 
 /** Files that an offer names. A guess: more than anybody reads. */
 const MOST_NAMED = 100;
-
-/** Milliseconds after which the states of conversations that were deleted elsewhere go. A guess: the window rests by then. */
-const TIDY_MS = 60_000;
 
 type Choice = Extract<FromPage, { type: "answerFiles" }>["choice"];
 
@@ -38,12 +34,10 @@ export class BranchFiles implements Feature {
   /** By conversation, a change of branch or files that a turn has to wait for. */
   readonly #going = new Map<string, Promise<unknown>>();
   #isExplained = false;
-  /** Once in a window. */
-  #tidying: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly chat: ChatAccess,
-    private readonly client: CoppiceClient,
+    client: CoppiceClient,
     private readonly snapshots: WorkspaceSnapshots,
     private readonly states: BranchStates,
     private readonly changes: FileChanges,
@@ -57,7 +51,6 @@ export class BranchFiles implements Feature {
 
   greet(post: (message: ToPage) => void): void {
     void this.snapshots.readAhead(); // Whoever opens the chat is about to send a message.
-    this.#tidying ??= setTimeout(() => void forgetDeleted(this.client, this.snapshots), TIDY_MS).unref();
     for (const [conversationId, { offer }] of this.#asked) post({ type: "filesOffer", conversationId, offer });
   }
 
