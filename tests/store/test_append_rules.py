@@ -1,7 +1,5 @@
 """What an append does to the tree, and what it refuses."""
 
-from dataclasses import replace
-
 import pytest
 from store.conftest import OpenStore
 from store.store_kit import (
@@ -19,7 +17,7 @@ from store.store_kit import (
 )
 
 from coppice.errors import IdConflictError, StaleLeafError, UnknownConversationError, UnknownEntryError
-from coppice.store.schema.records import LEAF, CompactionRecord, EntryRef, NewRecord
+from coppice.store.schema.records import LEAF, NewRecord
 from coppice.store.store import Store
 from coppice.tokens.size import Size
 
@@ -273,23 +271,6 @@ def test_a_pin_is_set_and_taken_away(store: Store, conversation: str) -> None:
     assert [(depth, entry.id) for depth, entry in store.pins(end)] == [(1, "b")]
 
 
-def test_an_append_returns_the_newest_compaction_as_it_leaves_it(store: Store, conversation: str) -> None:
-    def appended(*records: NewRecord, parent_id: EntryRef = LEAF) -> CompactionRecord | None:
-        done = store.append(conversation, records, parent_id=parent_id, modified_at=NOW)
-        assert done.end is not None
-        assert done.compaction == store.compaction(done.end)
-        return done.compaction
-
-    assert appended(user(entry_id="a"), user(entry_id="b")) is None
-    cut = appended(compaction("b", "k"))
-    assert cut is not None
-    assert (cut.entry_id, cut.has_pins) == ("k", False)
-    assert appended(pin("a")) == replace(cut, has_pins=True)
-    assert appended(user(entry_id="d")) == replace(cut, has_pins=True)
-    assert appended(user(entry_id="e"), parent_id="a") is None
-    assert appended(user(entry_id="f"), pin("a", pinned=False), parent_id="d") == cut
-
-
 def test_the_newest_name_and_the_first_user_message_are_in_the_list(store: Store, conversation: str) -> None:
     put(store, conversation, assistant("Hello."), user("Plant\n an oak."), user("And a beech."))
     put(store, conversation, named("Trees"), named("Oaks"))
@@ -358,19 +339,6 @@ def test_usage_counts_from_the_newest_valid_answer_since_the_compaction(
         seen.append((end.usage_tokens, end.since_usage.tokenizer))
     most = 2**53 - 1
     assert seen == [(None, 0), (500, 0), (500, 4), (500, 12), (500, 28), (None, 0), (None, 0), (most, 0)]
-
-
-def test_a_compaction_knows_its_first_kept_entry_and_ledger(store: Store, conversation: str) -> None:
-    put(store, conversation, *[user(entry_id=name, tokens=10) for name in "abcd"])
-    put(store, conversation, compaction("c", "k", tokens=3, ledger={"読んだ": ["a.py"]}), user(tokens=10))
-    end = store.end(conversation)
-    assert end is not None
-    cut = store.compaction(end)
-    assert cut is not None
-    assert (cut.entry_id, cut.depth, cut.kept_depth, cut.first_kept_entry_id) == ("k", 4, 2, "c")
-    assert (cut.before_kept, cut.total, cut.size) == (Size(20, 22), Size(40, 44), Size(3, 4))
-    assert store.stored_ledger(end) == {"読んだ": ["a.py"]}
-    assert (end.total - cut.before_kept).tokenizer == 30
 
 
 def test_a_first_kept_entry_of_the_same_call_is_found(store: Store, conversation: str) -> None:

@@ -25,7 +25,8 @@ _LENGTHS: Final = (6_000, 2_000, 1_000, 500, 240, 120)
 _OPENING: Final = "[［〔【〖〚⟦⁅❲⦋﹝「｢⸢⎡"
 _ROUND: Final = str.maketrans(f"{_OPENING}]］〕】〗〛⟧⁆❳⦌﹞」｣⸥⎦", f"{15 * '('}{15 * ')'}")
 """Brackets that could end the label before a message, or look like it."""
-_LIKE_LABEL: Final = re.compile(rf"[\s{UNSEEN}]*+[\\{_OPENING}]")
+_LIKE_LABEL: Final = re.compile(rf"[\s{UNSEEN}]*+(?!\[…)[\\{_OPENING}]")
+"""How a line begins that could pass for a label; the marks of what is left out begin otherwise."""
 _USERS: Final = ("user", "answer", "refusal")
 _LABELS: Final = {
     "user": "", "answer": "answer to: ", "refusal": "refused: ", "developer": "developer", "system": "system",
