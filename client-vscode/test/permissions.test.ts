@@ -42,6 +42,24 @@ function hostile(): string[] {
   return [...around, ...expansions.map((each) => `npm test ${each}`), ...prefixes, ...options.map((each) => `npm test ${each}`)];
 }
 
+/** Lines that run something else by options of these commands. */
+const HOSTILE_OPTIONS = {
+  "pytest": ["-p evil", "-pevil", "-xp evil", "-c evil.ini", "-o python_files=evil", "-k x", "-m x", "--tb=evil", "--rootdir x", "--confcutdir x", "--pyargs evil", "--import-mode importlib", "--pdb", "--pdbcls=a:b", "--pastebin all", "--junitxml x", "--basetemp x", "--trace", "--coverage", "-- -p evil", "'a b' -p x"],
+  "git log": ["-p", "--patch", "--output=x", "--output x", "--ext-diff", "--textconv", "--stat", "-v", "--verbose", "--help", "-S x", "-G x", "-L 1,2:x", "-n1 -p", "--show-signature", "--no-index a b", "--format x", "--exec x", "-O x", "-- -p", "HEAD:../x/../.."],
+};
+const HOSTILE: Record<string, readonly string[]> = { ...HOSTILE_OPTIONS, "python -m pytest": HOSTILE_OPTIONS.pytest, "python3 -m pytest": HOSTILE_OPTIONS.pytest, "git status": HOSTILE_OPTIONS["git log"] };
+
+for (const [command, options] of Object.entries(HOSTILE)) {
+  test(`no hostile line passes as ${command} …`, () => {
+    const rule = proposalOf(runs(command));
+    assert.deepEqual(rule, { effect: "allow", tool: "run_command", words: command.split(" "), directory: "." });
+    const lines = [...hostile().filter((line) => !/^(['"])npm test\1$/.test(line)).map((line) => line.replaceAll("npm test", command)), ...options.map((each) => `${command} ${each}`), `x ${command}`, `${command}x`, command.toUpperCase(), "git -c core.pager=id log", "git -C /tmp status", "git diff", "python -c x", "python -m pdb"];
+    assert.ok(new Set(lines).size >= 200);
+    for (const line of lines) assert.ok(!isAbout(rule, runs(line)), JSON.stringify(line));
+    for (const line of [command, `${command} tests/a.py`, `${command} -- a 'b c'`]) assert.ok(isAbout(rule, runs(line)), line);
+  });
+}
+
 test("no hostile line passes as npm test …", () => {
   const lines = hostile();
   assert.ok(new Set(lines).size >= 200, String(new Set(lines).size));
@@ -314,11 +332,18 @@ test("what runs its arguments is proposed word for word, and what has to be seen
     ["cargo test --lib", "run_command `cargo test …` in ."],
     ["npm run lint src", "run_command `npm run lint …` in ."],
     ["go test ./...", "run_command `go test …` in ."],
+    ["pytest", "run_command `pytest …` in ."],
+    ["pytest -xvs tests/a.py::test_b --tb=short --lf", "run_command `pytest …` in ."],
+    ["python -m pytest -q tests", "run_command `python -m pytest …` in ."],
+    ["git status --short", "run_command `git status …` in ."],
+    ["git log --oneline -5 main..HEAD -- src", "run_command `git log …` in ."],
+    ["git log -n 3", "run_command `git log …` in ."],
   ] as const;
   for (const [command, rule] of cases) assert.equal(proposed(runs(command)), rule);
   const exactly = [
     "python a.py", "py -m x", "git push origin", "./run test", "npx tsc", "rm -rf build", "npm exec x", "npm run env", "yarn run tsx", "pdm run pytest", "hatch run test", "mise run test", "nix run x", "go run main.go", "cargo run x",
     "watch ls", "busybox ls", "tsx watch", "setsid ls", "strace ls", "stdbuf ls", "parallel ls", "gh pr list", "make", "make test", "just test", "task test", "gradle test", "mvn test", "tool sub",
+    "git diff", "git diff --stat", "git log -p", "git status -v", "git stash", "git show", "pytest -k x", "pytest -p x", "python -m venv x", "python -m pytest -c x", "python3.11 -m pytest",
     "npm run lint -- --fix", "cargo test --config x", "npm test @options", "npm test A=1",
   ];
   for (const command of exactly) {
@@ -326,6 +351,7 @@ test("what runs its arguments is proposed word for word, and what has to be seen
     const rule = proposalOf(runs(command));
     assert.ok(rule && isAbout(rule, runs(command)) && !isAbout(rule, runs(`${command} b`)), command);
   }
+  assert.deepEqual(proposalOf(runs("'npm test'")), { effect: "allow", tool: "run_command", words: ["npm test"], exact: true, directory: "." });
   assert.equal(proposed(runs("npm test; id")), undefined);
   assert.equal(proposed(runs("npm test", { scope: null })), undefined);
   assert.equal(proposed(edits("a.ts")), "edit_file everywhere in the workspace");

@@ -54,7 +54,7 @@ export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
     const given = plainWords(command);
     if (effect !== "allow") return contains(given ?? [], words, isSame) || couldContain(command, words, words[0]);
     if (given === undefined || !words.every((word, at) => word === given[at])) return false;
-    return exact === true ? given.length === words.length : areHarmless(given.slice(words.length));
+    return exact === true ? given.length === words.length : areHarmless(given.slice(words.length), optionsAfter(words) ?? HARMLESS);
   }
   if (path === undefined) return true;
   const changed = changeOf(request);
@@ -102,18 +102,32 @@ const HARMLESS = /^(?:-[vqs]+|--(?:verbose|quiet|silent|coverage|no-coverage|bai
 const ELSEWHERE = /(?:^|:)[/\\]|(?:^|[/\\])\.\.(?:[/\\]|$)/;
 
 /**
- * Whether words may follow a prefix: no other options, no files of options, no assignments, `make test SHELL=…`, and no
- * paths out of the folder, also behind `--`.
+ * Commands that are proposed with further words, which choose among the tests, packages and files they are about.
+ * Not `npm run env`, which runs its arguments, nor `yarn run`, which runs every program of the packages, nor `make`, whose
+ * further words are other targets. What may follow of options is `HARMLESS`, or those of the command alone.
  */
-function areHarmless(rest: readonly string[]): boolean {
-  return rest.every((word) => word === "--" || HARMLESS.test(word) || !(/^[-@]|=/.test(word) || ELSEWHERE.test(word)));
+const PREFIXES: readonly { prefix: RegExp; options?: RegExp }[] = [
+  { prefix: /^(?:(?:npm|pnpm|yarn) test|(?:npm|pnpm) run (?!env$)[a-z][a-z0-9:_-]*|cargo (?:bench|build|check|clippy|doc|test)|go (?:build|test|vet))$/ },
+  // Not `-k` and `-m`: before version 5.4 their values were code.
+  { prefix: /^(?:python3? -m )?pytest$/, options: /^(?:-[vqsx]+|--(?:verbose|quiet|exitfirst|lf|last-failed|ff|failed-first|no-header|help|version|tb=(?:auto|long|short|line|native|no)))$/ },
+  // Not `git diff`, nor a verbose `git status`: files that further words name choose a driver, which is a program.
+  { prefix: /^git (?:log|status)$/, options: /^(?:-\d+|-n|-[sb]+|--(?:oneline|graph|decorate|all|short|branch|porcelain))$/ },
+];
+const LONGEST_PREFIX = 3;
+
+function optionsAfter(prefix: readonly string[]): RegExp | undefined {
+  const shown = prefix.join(" ");
+  const listed = prefix.some((word) => word.includes(" ")) ? undefined : PREFIXES.find((each) => each.prefix.test(shown));
+  return listed && (listed.options ?? HARMLESS);
 }
 
 /**
- * Commands that are proposed with further words, which choose among the tests, packages and files they are about.
- * Not `npm run env`, which runs its arguments, nor `yarn run`, which runs every program of the packages.
+ * Whether words may follow a prefix: no options but `options`, no files of options, no assignments, `make test SHELL=…`,
+ * and no paths out of the folder, also behind `--`.
  */
-const PREFIX = /^(?:(?:npm|pnpm|yarn) test|(?:npm|pnpm) run (?!env$)[a-z][a-z0-9:_-]*|cargo (?:bench|build|check|clippy|doc|test)|go (?:build|test|vet))$/;
+function areHarmless(rest: readonly string[], options: RegExp): boolean {
+  return rest.every((word) => word === "--" || options.test(word) || !(/^[-@]|=/.test(word) || ELSEWHERE.test(word)));
+}
 
 /**
  * The rule that would allow what is asked, and more like it. Undefined where each use has to be seen. A command whose
@@ -128,7 +142,7 @@ export function proposalOf(request: ApprovalRequest): Rule | undefined {
     if (asked === undefined || words === undefined) return undefined;
     const prefix = prefixOf(words);
     const place = asked.directory === undefined ? {} : { directory: asked.directory, ...(asked.place && { place: asked.place }) };
-    return prefix === undefined ? { effect: "allow", tool, words, exact: true, ...place } : { effect: "allow", tool, words: prefix, ...place };
+    return prefix === undefined ? { effect: "allow", tool, words, exact: true, ...place } : { effect: "allow", tool, words: [...prefix], ...place };
   }
   const changed = changeOf(request);
   if (tool !== EDITS) return { effect: "allow", tool };
@@ -141,9 +155,14 @@ function parentOf(path: string): string {
   return path.split("/").slice(0, -1).join("/");
 }
 
-function prefixOf(words: readonly string[]): string[] | undefined {
-  const prefix = words.slice(0, words[1] === "run" ? 3 : 2);
-  return PREFIX.test(prefix.join(" ")) && areHarmless(words.slice(prefix.length)) ? prefix : undefined;
+/** The longest beginning of a command that is proposed with what follows it. */
+function prefixOf(words: readonly string[]): readonly string[] | undefined {
+  for (let length = LONGEST_PREFIX; length > 0; length -= 1) {
+    const prefix = words.slice(0, length);
+    const options = optionsAfter(prefix);
+    if (options !== undefined) return areHarmless(words.slice(length), options) ? prefix : undefined;
+  }
+  return undefined;
 }
 
 /** A rule in a line: ``run_command `npm test …` in shop``. */
