@@ -14,6 +14,7 @@ import { StateDocuments } from "../documents/states";
 import { BranchStates } from "./branch-states";
 import { CodeActions } from "./code";
 import { CommandCards } from "./command-cards";
+import { DeletedStates } from "./deleted-states";
 import { FileChanges } from "./file-changes";
 import type { Modes } from "../modes/modes";
 import { ModeChoice } from "./mode-choice";
@@ -60,6 +61,7 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   const changes = new FileChanges(host.snapshots, states, notes, memory);
   let branchFiles!: BranchFiles;
   chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, states, changes, notes)));
+  chat.addFeature(() => new DeletedStates(client, host.snapshots, memory));
   void changes.resume();
   chat.addFeature((access) => new MessageActions(chat, access, client, conversations, branchFiles));
   chat.addFeature(() => new SlashCommands(client, (id) => conversations.select(id)));

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { lstat, rm, stat, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
@@ -8,6 +7,7 @@ import { folded, ignoresCase, WrittenNames } from "./case";
 import { deleteUnreferenced, merged, readable, storeAnew } from "./contents";
 import { excludesAbove } from "./excludes";
 import { GitError, HiddenGit, listOf, namesOf } from "./git";
+import { conversationsOf, deleteReferences, digest, EXCLUDES, linesOf, namespace, referenceNaming, shareReferences } from "./references";
 import { isBeside } from "./write";
 
 /** What a snapshot may cost. */
@@ -40,9 +40,6 @@ const LEFT_OUT: StoredFile = { mode: "160000", id: "1".repeat(40) };
 
 /** Guesses: more than a project's sources, and a wait that one still takes for a hang-up. */
 export const LIMITS: Limits = { file: 5_000_000, added: 200_000_000, files: 50_000, time: 20_000 };
-
-/** In the names of references to the patterns of a snapshot. */
-const EXCLUDES = "excludes";
 
 /** By folder, relative, whether its files are left out. */
 type Folders = Map<string, Promise<boolean>>;
@@ -108,6 +105,7 @@ export class SnapshotStore {
         return this.#idOf(["write-tree"]);
       });
       await this.#keep(`${namespace(conversationId)}/${tree}`, () => tree);
+      await this.#keep(referenceNaming(conversationId), () => tree);
       if (patterns.trim() !== "") await this.#keep(`${namespace(conversationId)}/${EXCLUDES}/${tree}/${digest(patterns)}`, () => this.#idOf(["hash-object", "-w", "--stdin"], patterns));
       this.#tidied ??= this.#tidy();
       return tree;
@@ -157,8 +155,8 @@ export class SnapshotStore {
   /** What held from outside of the folder each time that this was recorded: patterns, a text for each. Throws `GitError`. */
   async excludes(snapshot: string): Promise<string[]> {
     await this.#prepare();
-    const objects = (await this.#git.run(["for-each-ref", "--format=%(objectname)", `refs/coppice/*/${EXCLUDES}/${id(snapshot)}/*`])).toString().split("\n");
-    return Promise.all([...new Set(objects)].filter((each) => each !== "").map(async (each) => (await this.#git.run(["cat-file", "blob", id(each)])).toString()));
+    const objects = await linesOf(this.#git, ["for-each-ref", "--format=%(objectname)", `refs/coppice/*/${EXCLUDES}/${id(snapshot)}/*`]);
+    return Promise.all([...new Set(objects)].map(async (each) => (await this.#git.run(["cat-file", "blob", id(each)])).toString()));
   }
 
   /** The bytes of a file, or where a link leads. Throws `GitError`. */
@@ -185,22 +183,20 @@ export class SnapshotStore {
 
   /** Keeps for a conversation what another one has, until both are forgotten. Throws `GitError`. */
   async share(conversationId: string, otherId: string): Promise<void> {
-    if (!existsSync(this.#git.repository)) return;
-    await this.#inOrder(async () => {
-      const own = namespace(conversationId);
-      const refs = await this.#git.run(["for-each-ref", `--format=update ${own}/%(refname:lstrip=3) %(objectname)`, namespace(otherId)]);
-      await this.#git.run(["update-ref", "--stdin"], refs);
-    });
+    if (existsSync(this.#git.repository)) await this.#inOrder(() => shareReferences(this.#git, conversationId, otherId));
   }
 
-  /** Forgets the snapshots of a conversation; what no other has is deleted. Throws `GitError`. */
-  async forget(conversationId: string): Promise<void> {
+  /** The ids of the conversations that have snapshots here. Throws `GitError`. */
+  async conversations(): Promise<string[]> {
+    return existsSync(this.#git.repository) ? this.#inOrder(() => conversationsOf(this.#git)) : [];
+  }
+
+  /** Forgets the snapshots of conversations; what no other has is deleted. Throws `GitError`. */
+  async forget(conversationIds: readonly string[]): Promise<void> {
     if (!existsSync(this.#git.repository)) return;
     await this.#inOrder(async () => {
-      const refs = await this.#git.run(["for-each-ref", "--format=delete %(refname)", namespace(conversationId)]);
-      if (refs.length === 0) return;
+      if (!(await deleteReferences(this.#git, conversationIds))) return;
       this.#referenced.clear();
-      await this.#git.run(["update-ref", "--stdin"], refs);
       await deleteUnreferenced(this.#git, TIDYING);
     });
   }
@@ -369,15 +365,6 @@ function id(snapshot: string): string {
 
 function stored(mode: string, content: string): StoredFile | undefined {
   return mode === "000000" ? undefined : { mode, id: content };
-}
-
-function namespace(conversationId: string): string {
-  return `refs/coppice/${digest(conversationId)}`;
-}
-
-/** A name for a text in files and references. */
-export function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
 function count(lines: string): number | undefined {

@@ -5,7 +5,8 @@ import { sensitivityOf } from "../agent/sensitive";
 import { sentence } from "../errors";
 import { folded, ignoresCase } from "./case";
 import { type Leg, planned, type Step } from "./plan";
-import { type Change, digest, isLeftOut, LIMITS, SnapshotStore, type StoredFile } from "./store";
+import { digest } from "./references";
+import { type Change, isLeftOut, LIMITS, SnapshotStore, type StoredFile } from "./store";
 import { isBlocked, takeStep } from "./write";
 
 /** Milliseconds that a request waits for its snapshot: the first one of a large workspace takes longer. A guess. */
@@ -175,19 +176,27 @@ export class WorkspaceSnapshots {
     return { state: await this.#take(conversationId), stayed };
   }
 
-  /** Keeps the states of a conversation that was forked for the fork as well. */
-  async share(forkId: string, conversationId: string): Promise<void> {
+  /** Keeps the states of a conversation that was forked for the fork as well. Whether that was done. */
+  async share(forkId: string, conversationId: string): Promise<boolean> {
     try {
       for (const folder of this.host.folders) await this.#store(folder).share(forkId, conversationId);
+      return true;
     } catch (error) {
       this.host.warn(`The states of the files were not kept for a fork. ${String(error)}`);
+      return false;
     }
   }
 
-  /** Forgets the states of a conversation that was deleted. */
-  async forget(conversationId: string): Promise<void> {
+  /** The ids of the conversations that have states here. Throws `GitError`. */
+  async conversations(): Promise<string[]> {
+    const ids = await Promise.all(this.host.folders.map((folder) => this.#store(folder).conversations()));
+    return [...new Set(ids.flat())];
+  }
+
+  /** Forgets the states of conversations that were deleted. */
+  async forget(...conversationIds: readonly string[]): Promise<void> {
     try {
-      for (const folder of this.host.folders) await this.#store(folder).forget(conversationId);
+      for (const folder of this.host.folders) await this.#store(folder).forget(conversationIds);
     } catch (error) {
       this.host.warn(`The states of the files of a deleted conversation were not removed. ${String(error)}`);
     }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { ignoresCase } from "../../src/snapshots/case";
-import { digest } from "../../src/snapshots/store";
+import { digest } from "../../src/snapshots/references";
 import { type OneCaseDisk, oneCaseDisk } from "./one-case";
 import { Workspace } from "./recorded";
 

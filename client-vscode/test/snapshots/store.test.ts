@@ -273,7 +273,7 @@ test("what only a forgotten conversation has is deleted", async () => {
   const own = await place.store.take("first");
   await place.write("a", "three");
   const last = await place.store.take("second");
-  await place.store.forget("first");
+  await place.store.forget(["first"]);
   await assert.rejects(place.read(own, "a"), GitError);
   assert.equal((await place.read(shared, "a"))?.bytes.toString(), "one");
   assert.equal((await place.read(last, "a"))?.bytes.toString(), "three");
@@ -287,7 +287,7 @@ test("where neither packing nor pruning succeeds, the error has why of both", as
     const [name = ""] = given[0];
     return ["repack", "prune"].includes(name) ? Promise.reject(new GitError(`No ${name}.`)) : run(...given);
   });
-  await assert.rejects(place.store.forget("c").finally(() => { running.mock.restore(); }), /No repack\..*No prune\./);
+  await assert.rejects(place.store.forget(["c"]).finally(() => { running.mock.restore(); }), /No repack\..*No prune\./);
 });
 
 test("states are recorded after a conversation was forgotten, with what is excluded from outside", async () => {
@@ -298,7 +298,7 @@ test("states are recorded after a conversation was forgotten, with what is exclu
   for (const name of ["first", "second", "third"]) {
     const snapshot = await place.store.take(name);
     assert.deepEqual(await place.store.excludes(snapshot), ["*.log\n"]);
-    await place.store.forget(name);
+    await place.store.forget([name]);
     assert.deepEqual(await place.store.excludes(snapshot), []);
   }
 });
@@ -318,9 +318,9 @@ test("many new files go into one pack, as they are, and out of it with the conve
   for (const path of Object.keys(files)) await rm(place.path(path));
   await place.store.take("third");
   const largest = (await place.store.files(many)).get("d4/f599.txt") ?? { mode: "", id: "" };
-  await place.store.forget("second");
+  await place.store.forget(["second"]);
   assert.equal((await place.store.content(largest)).toString(), files["d4/f599.txt"]);
-  await place.store.forget("first");
+  await place.store.forget(["first"]);
   await assert.rejects(place.store.content(largest), GitError);
 });
 
