@@ -20,9 +20,9 @@ async function moves(snapshots: WorkspaceSnapshots, at: () => object = () => ({ 
 }
 
 const REASONS: [string, (workspace: Workspace) => WorkspaceSnapshots, RegExp][] = [
-  ["too many files", (workspace) => workspace.open({ files: 1 }), /was not recorded\. Too many files have changed\.$/],
-  ["too much in them", (workspace) => workspace.open({ added: 1 }), /was not recorded\. Too much has changed\.$/],
-  ["no time", (workspace) => workspace.open({}, 1), /was not recorded\. It took longer than 0\.001 seconds\.$/],
+  ["too many files", (workspace) => workspace.open({ files: 1 }), /branch\. Their state was not recorded\. Too many files have changed\.$/],
+  ["too much in them", (workspace) => workspace.open({ added: 1 }), /branch\. Their state was not recorded\. Too much has changed\.$/],
+  ["no time", (workspace) => workspace.open({}, 1), /branch\. Their state was not recorded\. It took longer than 0\.001 seconds\.$/],
 ];
 
 for (const [name, open, notice] of REASONS) {
@@ -44,8 +44,8 @@ test("that files do not go along is said with the reason: no Git, before the fir
   try {
     const snapshots = workspace.open();
     await snapshots.readAhead();
-    assert.match((await moves(snapshots)).join(), /was not recorded\. Git cannot be run: there is none[^.]*\.$/);
-    assert.match((await moves(workspace.open(), () => ({ leafId: "leaf", state: "x" }))).join(), /Git cannot be run/);
+    assert.match((await moves(snapshots)).join(), /branch\. Their state was not recorded\. Git cannot be run: there is none[^.]*\.$/);
+    assert.match((await moves(workspace.open(), () => ({ leafId: "leaf", state: "x" }))).join(), /another branch\. Git cannot be run/);
   } finally {
     process.env["PATH"] = path;
   }
@@ -55,4 +55,11 @@ test("where nothing failed a branch without states is gone to without a word", a
   await using workspace = await Workspace.with({ "a": "1" });
   await workspace.take();
   assert.deepEqual(await moves(workspace.snapshots), []);
+  const snapshots = workspace.open({ files: 1 });
+  await workspace.write({ "b": "2", "c": "3" });
+  await snapshots.readAhead();
+  assert.match(snapshots.failure ?? "", /Too many/);
+  await workspace.write({ "b": null });
+  assert.notEqual(await snapshots.take("c"), undefined);
+  assert.deepEqual(await moves(snapshots), []);
 });

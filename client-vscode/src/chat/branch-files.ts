@@ -74,7 +74,7 @@ export class BranchFiles implements Feature {
     const plan = await this.#planFor(conversationId, targetId).catch((error: unknown) => {
       this.snapshots.warn(`Whether files differ on the branch is not known. ${String(error)}`);
       return { failure: sentence(error) };
-    }) ?? { failure: this.snapshots.failure };
+    }) ?? { failure: this.snapshots.failure && `Their state was not recorded. ${this.snapshots.failure}` };
     if ("failure" in plan) {
       this.#explain(plan.failure);
       return navigate((beginId) => this.#left(conversationId, beginId, []));
@@ -87,7 +87,7 @@ export class BranchFiles implements Feature {
   #explain(failure: string | undefined): void {
     if (failure === undefined || this.#isExplained) return;
     this.#isExplained = true;
-    void notify.warn(`The files do not go along to another branch: their state was not recorded. ${failure}`);
+    void notify.warn(`The files do not go along to another branch. ${failure}`);
   }
 
   /** Resolves when the conversation and its files are where its user brought them. */

@@ -71,7 +71,7 @@ export class WorkspaceSnapshots {
   /** `storage` is a folder of the extension's own. `patienceMs`: how long `take` waits for its snapshot. */
   constructor(private readonly storage: string, private readonly host: WorkspaceHost, private readonly limits = LIMITS, private readonly patienceMs = PATIENCE) {}
 
-  /** Why a state was not recorded, the last time in this window. */
+  /** Why the last state was not recorded. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -93,7 +93,10 @@ export class WorkspaceSnapshots {
       },
     );
     const result = await Promise.race([recorded, sleep(this.patienceMs, "late" as const, { ref: false })]);
-    if (result !== "late") return result;
+    if (result !== "late") {
+      if (result !== undefined) this.#failure = undefined;
+      return result;
+    }
     this.#resumes = Infinity; // Until it is done.
     this.#failure = `It took longer than ${this.patienceMs / 1000} seconds.`;
     return undefined;
