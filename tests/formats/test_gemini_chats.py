@@ -117,6 +117,27 @@ def test_a_history_without_the_last_turn_goes_back() -> None:
     assert (entries[-1].id, entries[-1].parent_id, reader.leaf_id) == ("w", "a", "w")
 
 
+def test_a_session_that_is_resumed_in_the_minute_in_which_it_began_goes_on_from_its_end() -> None:
+    """Gemini then writes to the same file: the beginning of a session, and its whole history."""
+    listed = replied("a", "", toolCalls=[called("c", "a.txt")])
+    shown = {**prompt_record("r"), "content": [answered("c", "a.txt")]}
+    begun = (prompt_record("u", "go"), listed, shown)
+    reader, entries = read(
+        history(CONTEXT), *begun, HEADER, history(CONTEXT), history(CONTEXT, *begun), prompt_record("v", "on")
+    )
+    assert [entry.id for entry in entries] == ["x", "u", "a", "a#c", "v"]
+    assert (entries[-1].parent_id, reader.leaf_id) == ("a#c", "v")
+
+
+def test_a_history_that_is_written_again_after_a_compression_ends_behind_it() -> None:
+    summary = prompt_record("s", "<state_snapshot>port 48117</state_snapshot>")
+    compressed = history(CONTEXT, summary, prompt_record("v"))
+    _, entries = read(
+        prompt_record("u", "go"), prompt_record("v", "on"), compressed, compressed, replied("b", "ok")
+    )
+    assert [(entry.id, entry.parent_id) for entry in entries[-2:]] == [("s", "v"), ("b", "s")]
+
+
 def test_a_chat_that_was_only_begun_is_no_session() -> None:
     with pytest.raises(NoMessageYetError, match="Gemini CLI chat has no messages"):
         read(history(CONTEXT))

@@ -5,9 +5,8 @@ from itertools import pairwise
 import pytest
 from real_agents.conftest import RealAgent
 from real_agents.scripted_model import Answer, Asked
-from real_agents.test_three_compactions import SPOILED
+from real_agents.test_three_compactions import CALLS, COMPACTIONS, FACT, FAILING, RULE, SPOILED
 
-RULE = "Never change the file settings.ini."
 SUMMARY = "The user asked for a list of numbers."
 
 
@@ -21,25 +20,35 @@ LONG = "yes '0123456789 abcdefghijklmnopqrs' | head -n 1500"
 
 
 @pytest.mark.parametrize("agent", ["pi"], indirect=True)
-def test_the_summary_is_written_here_and_no_model_is_asked_for_it(agent: RealAgent) -> None:
+def test_what_two_windows_had_is_in_the_third_summary_and_no_model_is_asked_for_one(agent: RealAgent) -> None:
     agent.coppice("connect", agent.name)
-    calls: list[str] = []
+    windows = [0]
+    """The calls of each window."""
+    lengths: list[int] = []
 
     def script(asked: Asked) -> Answer:
-        calls.append(asked.text)
+        if lengths and len(asked.text) < lengths[-1]:
+            windows.append(0)
+        lengths.append(len(asked.text))
+        if len(windows) > COMPACTIONS:
+            return Answer("Done.")
+        windows[-1] += 1
         # Long enough to be cut, and said to fill the window of 32,000 tokens.
-        if len(calls) <= 3:
-            tokens = 25_000 if len(calls) == 3 else 1000
-            return Answer("I list.", tool="bash", arguments={"command": LONG}, tokens=tokens)
-        return Answer("Done.")
+        fails = len(windows) == 2 and windows[-1] == 2
+        tokens = 25_000 if windows[-1] == CALLS else 1000
+        return Answer(
+            "I list.", tool="bash", arguments={"command": FAILING if fails else LONG}, tokens=tokens
+        )
 
     agent.model.script = script
-    asked = agent.run(f"{RULE} List the numbers.")
+    asked = agent.run(f"{RULE} {FACT} List the numbers.")
+    assert len(windows) == COMPACTIONS + 1, f"{windows}\n" + "\n".join(map(_seen, asked))
     assert all(request.tools for request in asked), "the model was asked for a summary"
     assert "summary by Coppice: " in agent.status()["lastCompaction"]["text"]
     shorter = [after for before, after in pairwise(asked) if len(after.text) < len(before.text)]
-    assert shorter, "\n".join(map(_seen, asked))
     assert all(RULE in request.text for request in shorter)
+    for text in (RULE, FACT, FAILING):
+        assert text in asked[-1].text.partition("<summary>")[2].partition("</summary>")[0]
 
 
 @pytest.mark.parametrize(

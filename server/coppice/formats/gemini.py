@@ -87,6 +87,7 @@ class Reader(SessionReader):
         state = {} if self._resumed is None else self._resumed
         self.leaf_id = state.get("leaf")
         self._entry_of: dict[str, str] = {}
+        self._end_of: dict[str, str | None] = {}
         self._answered: set[str] = set()
         settled = len(self._order) - self._open_end(file)
         self.held = settled < len(self._order)
@@ -97,6 +98,7 @@ class Reader(SessionReader):
                 yield entry
                 self.leaf_id = entry.id
                 self._entry_of.setdefault(str(self._order[position]), entry.id)
+            self._end_of[str(self._order[position])] = self.leaf_id
 
     def _open_end(self, file: BinaryIO) -> int:
         """How many of the last messages are left out: a reply that may still get its calls."""
@@ -177,14 +179,14 @@ class Reader(SessionReader):
             self._entry_of[summaries[0]["id"]] = place["id"]
             yield CompactionEntry(**place, summary=_text(summaries[0]), **optional)
             self._entry_of |= dict.fromkeys((each["id"] for each in fresh), place["id"])
+            self._end_of |= dict.fromkeys((each["id"] for each in messages), place["id"])
             return
-        last = next((entry for each in reversed(messages) if (entry := self._entry_of.get(each["id"]))), None)
-        if last is not None and messages[-1]["id"] in self._entry_of:
-            self.leaf_id = last
+        if messages:
+            self.leaf_id = self._end_of.get(messages[-1]["id"], self.leaf_id)
         for each in fresh:
             if each.get("type") == "user" and (words := words_of(parts_of(each.get("content")))):
                 place = self._place(each)
-                self._entry_of[each["id"]] = place["id"]
+                self._entry_of[each["id"]] = self._end_of[each["id"]] = place["id"]
                 yield CustomMessageEntry(**place, custom_type=HARNESS_TYPE, content=words, display=False)
 
     def _place(self, value: dict[str, Any]) -> dict[str, Any]:
