@@ -12,7 +12,12 @@ from systems import needs_hooks
 pytestmark = needs_hooks
 
 UNTRUSTED = "Its hook is not trusted as it is now"
-OTHER = '[[hooks.SessionStart]]\n[[hooks.SessionStart.hooks]]\ntype = "command"\ncommand = "mine"\n'
+OTHERS = (
+    '[[hooks.SessionStart]]\n[[hooks.SessionStart.hooks]]\ntype = "command"\ncommand = "mine"\n',
+    '[[hooks.SessionStart]]\n[[hooks.SessionStart.hooks]]\ntype = "prompt"\n',
+    "[[hooks.SessionStart]]\nhooks = []\n",
+    "[[hooks.SessionStart]]\n",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -54,10 +59,11 @@ def test_an_approved_hook_runs(coppice: Coppice, script: Path, approve: Callable
     assert UNTRUSTED not in coppice("status").out
 
 
+@pytest.mark.parametrize("other", OTHERS)
 def test_the_approval_of_another_hook_is_none_of_ours(
-    coppice: Coppice, script: Path, file: Path, approve: Callable[..., None]
+    coppice: Coppice, script: Path, file: Path, approve: Callable[..., None], other: str
 ) -> None:
-    file.write_text(f"{OTHER}\n{file.read_text()}")
+    file.write_text(f"{other}\n{file.read_text()}")
     approve(hash_of(script), 0)
     assert UNTRUSTED in coppice("status").out
     approve(hash_of(script), 1)

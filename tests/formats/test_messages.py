@@ -50,10 +50,11 @@ def test_a_summary_stands_for_what_is_before_it() -> None:
     assert compaction.summary == "It was listed."
 
 
-def test_an_array_of_messages_is_read_as_lines_of_them() -> None:
+@pytest.mark.parametrize("before", [" \n", "\ufeff"])
+def test_an_array_of_messages_is_read_as_lines_of_them(before: str) -> None:
     messages = [{"role": "user", "content": f"{n} ä"} for n in range(3)]
     of_lines = list(open_session(text_of_lines(HEADER, *messages)))
-    assert list(open_session(f" \n{json.dumps([HEADER, *messages], indent=2)}\n")) == of_lines
+    assert list(open_session(f"{before}{json.dumps([HEADER, *messages], indent=2)}\n")) == of_lines
 
 
 @pytest.mark.parametrize("text", ["[", "[]", "[1, 2]", "[" * 100_000, f"[{'9' * 5000}]", '[{"role": "user"'])

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,10 +49,6 @@ class Changes(NamedTuple):
 
     before: dict[Path, Any]
     after: dict[Path, Any]
-
-
-def _only(paths: Iterable[Path], there: dict[Path, Any]) -> dict[Path, Any]:
-    return {path: there.get(path) for path in paths}
 
 
 @dataclass
@@ -174,23 +171,26 @@ class RealAgent:
         after = self._there()
         written = [path for path in after if after[path] != before.get(path)]
         assert written, "nothing was written"
-        return Changes(_only(written, before), _only(written, after))
+        return Changes({path: before.get(path) for path in written}, {path: after[path] for path in written})
 
     def now(self, changes: Changes) -> dict[Path, Any]:
         """What is in those places."""
-        return _only(changes.before, self._there())
+        return {path: self._content(path) for path in changes.before}
 
     def _there(self) -> dict[Path, Any]:
-        """The files and folders in its home. Claude Code writes to one file itself; a key of it is ours."""
         own = (self.home / "coppice", self.home / "stores", self.home / ".cache")
-        there: dict[Path, Any] = {
-            path: _FOLDER if path.is_dir() else path.read_bytes()
-            for path in self.home.rglob("*")
-            if not any(path.is_relative_to(each) for each in own)
-        }
-        for path in there.keys() & {self.home / ".claude.json"}:
-            there[path] = json.loads(there[path]).get("mcpServers", {})
-        return there
+        paths = (path for path in self.home.rglob("*") if not any(map(path.is_relative_to, own)))
+        return {path: content for path in paths if (content := self._content(path)) is not None}
+
+    def _content(self, path: Path) -> Any:
+        """What is in a file, or that it is a folder. In one that Claude Code writes itself a key is ours."""
+        if path.is_dir():
+            return _FOLDER
+        with suppress(FileNotFoundError):
+            content = path.read_bytes() if path.is_file() else None
+            is_shared = content is not None and path == self.home / ".claude.json"
+            return json.loads(content or "").get("mcpServers", {}) if is_shared else content
+        return None
 
     def environ(self) -> dict[str, str]:
         own = {

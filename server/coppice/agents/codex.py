@@ -94,12 +94,15 @@ class Codex(Connector):
         """What Codex recorded of our hook, which it names by the file and the place in it."""
         try:
             config = parsed_toml(read(self.folder / "config.toml") or "")
-            groups = config["hooks"]["SessionStart"]
-            place = next(n for n, group in enumerate(groups) if group["hooks"][0]["command"] == _command())
-            state = config["hooks"]["state"][
-                f"{self.folder.resolve() / 'config.toml'}:session_start:{place}:0"
-            ]
-        except (ConfigurationError, ValueError, LookupError, TypeError, StopIteration):
+            place = next(
+                f"{n}:{m}"
+                for n, group in enumerate(config["hooks"]["SessionStart"])
+                for m, hook in enumerate(group.get("hooks", []))
+                if hook.get("command") == _command()
+            )
+            file = self.folder.resolve() / "config.toml"
+            state = config["hooks"]["state"][f"{file}:session_start:{place}"]
+        except (AttributeError, ConfigurationError, LookupError, StopIteration, TypeError, ValueError):
             return {}
         return state if isinstance(state, dict) else {}
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -36,7 +37,7 @@ def open_session(
         raise ImportFailedError("The file is empty. Choose a file that holds a session.")
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ImportFailedError("The file is UTF-16. Save it as UTF-8 and import it again.")
-    if start.lstrip().startswith(b"["):
+    if start.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
         opened = _of_array(opened, on_read) or opened
     chosen = _recognized(opened, start) if format_ == AUTO else format_named(format_)
     return chosen.open(opened)
