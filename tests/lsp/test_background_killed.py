@@ -1,13 +1,16 @@
 """Kills and a second window while a summary is prepared in the background, and while results are cleared."""
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lsp.editor import GATED, WORKSPACE
 from lsp.raw_client import RawServer
+
+from coppice.store.tree.location import workspace_database
 
 pytestmark = pytest.mark.slow
 
@@ -109,6 +112,33 @@ def test_a_kill_of_a_compaction_that_waits_for_it_leaves_the_tree_as_it_was(tmp_
     with window(tmp_path) as here:
         assert here.path(made) == before
         assert here.ask("preparePrompt", conversationId=made)["compacted"] is True
+
+
+@pytest.mark.parametrize("moment", ["before its write", "during its write", "after its answer"])
+def test_a_kill_while_a_ready_summary_is_stored_leaves_all_of_it_or_nothing(
+    tmp_path: Path, moment: str
+) -> None:
+    with window(tmp_path) as here:
+        made = prepared(here, ready=True)
+        here.ask("append", conversationId=made, entries=work(3))
+        before = here.path(made)
+        store = workspace_database(tmp_path / "store", WORKSPACE).removeprefix("sqlite:///")
+        with closing(sqlite3.connect(store, isolation_level=None)) as other:
+            if moment == "before its write":
+                other.execute("BEGIN IMMEDIATE")
+            asked = here.server.start_request("coppice/preparePrompt", {"conversationId": made})
+            here.server.notification("coppice/compactionStarted")
+            stored = [here.server.answer(asked)["result"]["entry"]] if moment == "after its answer" else []
+            here.kill()
+    with window(tmp_path) as here:
+        added = here.path(made)[len(before) :]
+        assert here.path(made)[: len(before)] == before
+        assert [each["type"] for each in added] in ([], ["compaction"])
+        assert moment == "during its write" or added == stored
+        again = here.ask("preparePrompt", conversationId=made)
+        assert again["compacted"] is (added == [])
+        kinds = [each["type"] for each in here.path(made)]
+        assert kinds == ["message"] * len(before) + ["compaction"]
 
 
 def test_what_another_window_appends_is_kept_after_the_summary(tmp_path: Path) -> None:
