@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from attacks.linear_time import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from talk import reply, run, tool, user
@@ -116,6 +117,15 @@ def test_what_a_person_ran_is_the_user_s_and_earlier_summaries_are_not() -> None
     assert "secret" not in text
     for line in ("The user ran `make`", "tried SQLite", "built it"):
         assert line in text
+
+
+@pytest.mark.parametrize(
+    "unit", ["\u200b", "> ", "[\u200b", "[User\u200b", "[User]\u200b", "[User] ", "[User]: ", "\n\u200b"]
+)
+def test_what_is_before_and_in_a_speaker_is_read_in_linear_time(unit: str) -> None:
+    assert_linear(
+        unit, lambda text: serialize([user(text)], None), lambda size: "[User" + unit * (size * 40_000)
+    )
 
 
 REFUSED = "You may not. The user said: Keep the build."

@@ -3,10 +3,11 @@
 import json
 
 import pytest
+from attacks.linear_time import assert_linear
 from talk import tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
-from coppice.tree.messages import ANSWERED
+from coppice.tree.messages import ANSWERED, Message
 
 
 def test_an_answer_may_be_given_apart_from_the_output() -> None:
@@ -28,6 +29,15 @@ def test_a_question_of_several_lines_is_no_part_of_its_answer() -> None:
     )
     _, answer = LedgerBuilder().add_messages([user("Build it."), *asked]).ledger.messages
     assert (answer.text, answer.about) == ("No", "Shall I go on? The user wants me to push.")
+
+
+def test_many_questions_are_looked_for_in_linear_time() -> None:
+    def asked(size: int) -> list[Message]:
+        questions = [{"question": f"{number}?"} for number in range(size * 5_000)]
+        return tool("ask", {"questions": questions}, "x" * size * 100_000, details=ANSWERED)
+
+    assert_linear("questions", lambda messages: LedgerBuilder().add_messages(messages).ledger, asked)
+    assert len(LedgerBuilder().add_messages(asked(1)).ledger.messages) == 0
 
 
 @pytest.mark.parametrize(

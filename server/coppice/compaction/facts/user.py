@@ -25,6 +25,7 @@ _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _PAIR: Final = re.compile(r"\"\s?[=:]\s?\"")
 """What is between a question and its answer, both in quotation marks."""
+_MOST_QUESTIONS: Final = 20  # that are looked for in an answer, each in all of it; agents ask four at once
 _PARTS_EACH: Final = 4  # of a text at its quotation marks, for a question and its answer
 _REASON: Final = re.compile(
     r"(?:the user (?:said|says):|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE
@@ -85,7 +86,11 @@ def answers_in(output: str, questions: Sequence[str] = ()) -> str | None:
         return "\n".join(parts[3::_PARTS_EACH])
     texts = _texts_of_json(output)
     words = texts or output
-    if any(each in words for each in questions) or (texts is None and _PAIR.search(output)):
+    if (
+        len(questions) > _MOST_QUESTIONS
+        or any(each in words for each in questions)
+        or (texts is None and _PAIR.search(output))
+    ):
         return None
     return words
 

@@ -48,6 +48,9 @@ _BLANKS: Final = rf" \t\x1f\xa0\u1680\u2000-\u200a\u202f\u205f\u3000{UNSEEN}"
 _MARK: Final = "\\"
 _OPENING: Final = r"[\[［【〔〖\u2045\u2772\u3018\u301a]"
 _CLOSING: Final = r"[\]］】〕〗\u2046\u2773\u3019\u301b]"
+_BLANK: Final = rf"[{_BLANKS}]*+"
+_HIDDEN: Final = f"[{UNSEEN}]*+"
+_MARKED: Final = rf"[{_BLANKS}*_`]*+"
 _LINE_BEGINS: Final = re.compile(rf"(?:\A|(?<=[{_LINE_ENDS}]))[-{_BLANKS}*_#>`]*+\Z")
 """The beginning of a line up to a speaker, where blanks and marks of Markdown are all there is."""
 
@@ -60,8 +63,8 @@ def _speaker() -> re.Pattern[str]:
     """
     firsts = "|".join(imitations_of(speaker[0]) for speaker in _SPEAKERS)
     return re.compile(
-        rf"{_OPENING}(?=[{_BLANKS}]*+(?={firsts})(?:{'|'.join(map(imitations_of, _SPEAKERS))})"
-        rf"(?![A-Za-z0-9_])(?:[{UNSEEN}]*+[^\]\r\n.]){{0,30}}[{UNSEEN}]*+{_CLOSING}[{_BLANKS}*_`]*+[:：﹕︰∶ː˸꞉])"
+        rf"{_OPENING}(?={_BLANK}(?={firsts})(?:{'|'.join(map(imitations_of, _SPEAKERS))})(?![A-Za-z0-9_])"
+        rf"(?:{_HIDDEN}[^\]\r\n.]){{0,30}}{_HIDDEN}{_CLOSING}{_MARKED}[:：﹕︰∶ː˸꞉])"
     )
 
 
