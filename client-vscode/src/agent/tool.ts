@@ -69,5 +69,5 @@ export function described<S extends Schema>(schema: S, description: string): v.S
   return v.pipe(schema, v.description(description));
 }
 
-export const text = (description: string) => described(v.pipe(v.string(), v.maxLength(4_000_000)), description);
+export const text = (description: string, longest = 4_000_000) => described(v.pipe(v.string(), v.maxLength(longest)), description);
 export const path = text("Relative to the workspace folder.");

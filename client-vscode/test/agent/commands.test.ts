@@ -18,6 +18,14 @@ test("a command gives its output and its exit code", async () => {
   assert.deepEqual([bad.isError, bad.text, bad.details], [true, "no\n[Exit code 3]", { exitCode: 3, ending: "exited" }]);
 });
 
+test("a command longer than any that can run is refused before anybody is asked", async () => {
+  await using disk = await Disk.with({});
+  const { isError, text } = await disk.call("run_command", { command: `echo "${"\\x".repeat(50_000)}"` });
+  assert.ok(isError);
+  assert.match(text, /Invalid length/);
+  assert.deepEqual(disk.asked, []);
+});
+
 test("a command that never ends is ended, with everything that it started", async ({ mock }) => {
   await using disk = await Disk.with({});
   const pipe = join(disk.root, "shop/pipe");

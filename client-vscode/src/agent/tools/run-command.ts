@@ -12,11 +12,14 @@ import { described, text, tool } from "../tool";
 const USUAL_SECONDS = 120;
 const MOST_SECONDS = 3600;
 
+/** Characters. Linux gives a program no longer argument than 131,072 bytes; permission rules read all of it. */
+const LONGEST_COMMAND = 100_000;
+
 /** What is stored with the result of a command that ran without a question, since it only reads. */
 const READ_ONLY = { readOnly: true };
 
 const schema = v.object({
-  command: text("A command line for the shell."),
+  command: text("A command line for the shell.", LONGEST_COMMAND),
   folder: v.optional(described(v.string(), "The folder to run it in, relative to the workspace folder. Default: the workspace folder.")),
   timeoutSeconds: v.optional(
     described(v.pipe(v.number(), v.minValue(1), v.maxValue(MOST_SECONDS)), `Seconds after which the command is ended. Default: ${USUAL_SECONDS}.`),
