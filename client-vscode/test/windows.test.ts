@@ -99,10 +99,10 @@ test("the server's program is looked for as coppice.exe, in folders of the PATH 
 });
 
 test("names that Windows takes for another file or a device are refused", () => {
-  for (const path of [".git./config", ".env ", "a.txt:stream", "src\\.vscode.\\tasks.json", "NUL", "src/con.txt", "COM1", "lpt9.log", "C:a.txt", "\\\\.\\PhysicalDrive0", "\\\\?\\C:\\shop\\a"]) {
+  for (const path of [".git./config", ".env ", "a.txt:stream", "src\\.vscode.\\tasks.json", "NUL", "src/con.txt", "COM1", "lpt9.log", "COM¹", "lpt².txt", "CONIN$", "conout$.a", "con .txt", "C:a.txt", "\\\\.\\PhysicalDrive0", "\\\\?\\C:\\shop\\a"]) {
     assert.ok(unsafeOnWindows(path), path);
   }
-  for (const path of ["C:\\shop\\a.txt", "src/a.ts", "../a", "./a", ".env", "console.ts", "com.ts", "a b/c", "\\\\server\\share\\a"]) assert.ok(!unsafeOnWindows(path), path);
+  for (const path of ["C:\\shop\\a.txt", "src/a.ts", "../a", "./a", ".env", "console.ts", "com.ts", "conin", "com¹a.ts", "a b/c", "\\\\server\\share\\a"]) assert.ok(!unsafeOnWindows(path), path);
 });
 
 test("Python is found as python.exe in folders of the PATH, then by the launcher, and never in a checkout", async () => {

@@ -89,6 +89,9 @@ export function relativeWithin(folder: string, path: string, on: PlatformPath = 
   return within === ".." || within.startsWith(`..${on.sep}`) || on.isAbsolute(within) ? undefined : within.split(on.sep).join("/");
 }
 
+/** Names of devices on Windows, which it also takes for these with an ending, or spaces before one. */
+const DEVICE = /^(?:con(?:in\$|out\$)?|prn|aux|nul|(?:com|lpt)[\d¹²³]) *(?:\..*)?$/i;
+
 /**
  * Whether Windows takes a path for something else than its words say: a stream of a file, a device, a place on a drive
  * that depends on the process, or a name whose last dots and spaces it drops.
@@ -96,5 +99,5 @@ export function relativeWithin(folder: string, path: string, on: PlatformPath = 
 export function unsafeOnWindows(path: string): boolean {
   if (/^[\\/]{2}[.?]/.test(path)) return true;
   const names = path.replace(/^[A-Za-z]:(?=[\\/])/, "").split(/[\\/]/);
-  return names.some((name) => name.includes(":") || /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i.test(name) || (/[. ]$/.test(name) && !/^\.{1,2}$/.test(name)));
+  return names.some((name) => name.includes(":") || DEVICE.test(name) || (/[. ]$/.test(name) && !/^\.{1,2}$/.test(name)));
 }
