@@ -6,7 +6,7 @@ import sqlite3
 import struct
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from coppice.store.engines.opened_files import COMPANIONS
 from coppice.store.engines.sqlite_file import connect, move_into_place
 from coppice.store.repair.damaged_tables import UNREADABLE
 from coppice.store.repair.salvage import Salvage, SavedConversation
-from coppice.store.schema.errors import LOCKED, is_busy, translated
+from coppice.store.schema.errors import is_busy, translated
 from coppice.store.schema.records import ModelChoice, NewConversation
 from coppice.store.store import Store
 
@@ -109,16 +109,9 @@ def _held(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 def _copy(path: Path, held: sqlite3.Connection | None, copy: Path) -> None:
     if held is not None:
-        target = sqlite3.connect(copy)
-        try:
+        with closing(sqlite3.connect(copy)) as target:
             held.backup(target)
-        except sqlite3.DatabaseError:
-            pass
-        else:
-            return
-        finally:
-            target.close()
-        raise StorageFailedError(LOCKED)
+        return
     # SQLite holds no lock on a file that it could not open, so that reading it here takes none away.
     shutil.copyfile(path, copy)
     _lend_schema(copy)
