@@ -6,12 +6,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from attacks.store_attacks import filled_store, opened
+from attacks.store_attacks import filled_store, opened, url_of
 from store.store_kit import NOW, new_conversation, user
 from waiting import PATIENCE
 
 from coppice.errors import StorageFailedError
 from coppice.store.engines.disk_reserve import DiskReserve
+from coppice.store.repair.copying import repair
 from coppice.store.store import Store
 from coppice.store.tree import purging
 
@@ -105,3 +106,13 @@ def test_a_store_that_was_closed_well_is_opened_on_a_full_disk_to_delete_from_it
         store.delete("c1")
         assert {each.id for each in store.conversations(limit=9)[0]} == {"c0", "c2"}
         assert store.damages() == []
+
+
+def test_a_repair_for_which_the_disk_has_no_room_says_so(small_disk: Path) -> None:
+    path = small_disk / "trees.sqlite3"
+    filled_store(path)
+    content = path.read_bytes()
+    take_what_is_left(small_disk / "other")
+    with pytest.raises(StorageFailedError, match="is full"):
+        repair(url_of(path))
+    assert path.read_bytes() == content

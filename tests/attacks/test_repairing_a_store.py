@@ -6,7 +6,6 @@ import sqlite3
 import time
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import pytest
 from attacks.store_attacks import filled_store, opened, rot, rot_page, url_of
@@ -219,22 +218,6 @@ def test_a_file_of_nonsense_gives_an_empty_store_that_says_so(path: Path) -> Non
     assert entries_of(path) == {}
     assert done.put_aside is not None
     assert done.put_aside.read_bytes().startswith(b"nonsense")
-
-
-def test_a_repair_for_which_the_disk_has_no_room_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    connect = sqlite3.connect
-
-    def connect_small(file: Any, **options: Any) -> sqlite3.Connection:
-        connection = connect(file, **options)
-        if Path(file).name == "copy.sqlite3":
-            connection.execute("PRAGMA max_page_count = 2")
-        return connection
-
-    content = path.read_bytes()
-    monkeypatch.setattr(sqlite3, "connect", connect_small)
-    with pytest.raises(StorageFailedError, match="is full"):
-        repair(url_of(path))
-    assert path.read_bytes() == content
 
 
 def test_a_store_in_use_is_not_repaired(path: Path) -> None:
