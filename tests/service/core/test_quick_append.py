@@ -74,6 +74,23 @@ def test_every_place_that_settings_come_from_takes_effect_at_once(
     assert any("could not be read" in problem for problem in source.explained(uri)[1])
 
 
+def test_settings_that_the_editor_replaces_during_a_look_up_are_not_remembered_as_those_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = ({"compaction": {"reserveTokens": tokens}} for tokens in (9000, 9001))
+    source = SettingsSource(editor=first, user_file=tmp_path / "user.toml")
+
+    def replace(_file: Path) -> tuple[dict[str, Any], list[str]]:
+        source.editor = second
+        return {}, []
+
+    with monkeypatch.context() as patch:
+        patch.setattr(settings_source, "read_user_file", replace)
+        source.of()
+    source.editor = first
+    assert source.of().compaction.reserve_tokens == 9000
+
+
 def test_settings_of_any_number_of_workspaces_take_bounded_memory(tmp_path: Path) -> None:
     source = SettingsSource(user_file=tmp_path / "user.toml")
     for number in range(2 * settings_source.MOST_REMEMBERED):

@@ -76,27 +76,31 @@ class SettingsSource:
     ) -> tuple[Settings, list[str]]:
         """The settings, and a sentence for each value that was ignored."""
         place = _checkout_at(workspace_uri) if workspace_uri else None
+        # Taken once: the editor's settings may be replaced while the files are read.
+        environment, client = environment_layer(), self.client_layer(self.editor)
         if request:
-            return self._explained(place, request)
+            return self._explained(place, environment, client, request)
         files = [self.user_file] if place is None else [self.user_file, place[0]]
-        made_of = ([*map(_stamp, files)], environment_layer(), self.client_layer, self.editor, self._windows)
+        made_of = ([*map(_stamp, files)], environment, client, self._windows)
         cached = self._resolved.get(workspace_uri)
         if cached is None or cached[0] != made_of:
-            cached = made_of, self._explained(place, {})
+            cached = made_of, self._explained(place, environment, client, {})
             # Several threads use it.
             if len(self._resolved) >= MOST_REMEMBERED:
                 self._resolved.clear()
             self._resolved[workspace_uri] = cached
         return cached[1]
 
-    def _explained(self, place: tuple[Path, Path] | None, request: Mapping[str, Any]) -> _Explained:
+    def _explained(
+        self, place: tuple[Path, Path] | None, environment: Layer, client: Layer, request: Mapping[str, Any]
+    ) -> _Explained:
         user, problems = read_user_file(self.user_file)
-        layers: list[Layer] = [user_layer(user), environment_layer()]
+        layers = [user_layer(user), environment]
         if place is not None:
             checkout, more = read_workspace_file(place[1])
             problems += more
             layers.append(workspace_layer(checkout))
-        settings, ignored = resolve(*layers, self.client_layer(self.editor), request_layer(request))
+        settings, ignored = resolve(*layers, client, request_layer(request))
         _, unknown_prompts = Prompts.from_settings(settings.prompts)
         settings = self._with_window(settings)
         return settings, [*problems, *ignored, *unknown_prompts, *_small_reserve(settings)]
