@@ -68,6 +68,8 @@ class Trees:
             try:
                 done = append(expected_leaf_id=LEAF if after is None else after)
             except StaleLeafError:
+                if after is None:
+                    raise
                 path = self._context.path(conversation_id)
                 done = path.retry_at_leaf(lambda grown: append(expected_leaf_id=_leaf_beyond(after, grown)))
             return done.leaf_id, usage_state(self._context.path_after(store, done), context_window)
@@ -159,9 +161,9 @@ class Trees:
         return store.outline(end)
 
 
-def _leaf_beyond(entry_id: str | None, path: ConversationPath) -> str | None:
+def _leaf_beyond(entry_id: str, path: ConversationPath) -> str | None:
     """The leaf of the path. Raises StaleLeafError where the entry is not on it."""
-    if entry_id is None or path.contains(entry_id):
+    if path.contains(entry_id):
         return path.leaf_id
     raise StaleLeafError(
         "The conversation was taken to another branch during the turn; the turn was stopped.",

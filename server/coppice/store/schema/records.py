@@ -158,7 +158,8 @@ class CompactionRecord:
     `kept_depth` is the depth of the first kept entry; where that entry is not on the path nothing before
     the compaction was kept and `kept_depth` is `depth + 1`. `before_kept` is the path's total up to the
     entry before the first kept one, `total` the path's total at the compaction, and `size` its own size,
-    which is part of neither. `has_pins`: an entry of the conversation, on any branch, is pinned.
+    which is part of neither. `has_pins`: an entry of the conversation, on any branch,
+    was pinned when the path was read.
     """
 
     entry_id: str

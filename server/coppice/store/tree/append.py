@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, select, update
 
-from coppice.errors import IdConflictError, StaleLeafError, StoreDamagedError
+from coppice.errors import IdConflictError, StaleLeafError, StoreDamagedError, UnknownConversationError
 from coppice.store.engines.engine import Database
 from coppice.store.schema.entry_json import body_of, same_body, storable
 from coppice.store.schema.errors import DAMAGED
@@ -84,6 +84,7 @@ def append(
         StaleLeafError: something would be stored, and `expected_leaf_id` (None: no leaf) was given and
             is not the leaf. `data` has `leafId`.
         IdConflictError: an id is in use for other content.
+        StoreDamagedError: as for `open_conversation`, at the leaf and at the parent.
     """
     conversation = open_conversation(database, connection, conversation_id, len(records))
     fresh, stored_ends = sort_out(connection, conversation.key, conversation_id, records)
@@ -157,7 +158,7 @@ def open_conversation(
 
     Raises:
         UnknownConversationError: no conversation has the id.
-        StoreDamagedError: the row of the leaf is gone.
+        StoreDamagedError: the row of the leaf, or of the newest compaction before it, is gone.
     """
     database.lock_conversation(connection, conversation_id)
     statement = _open_statement(database.next_keys)
@@ -169,6 +170,8 @@ def open_conversation(
     if end[0] is None and row.leaf_key is not None:
         raise StoreDamagedError(DAMAGED)
     leaf = None if end[0] is None else path_end(conversation_id, end)
+    if leaf is not None and leaf.compaction_key is not None and cut[0] is None:
+        raise StoreDamagedError(DAMAGED)
     return OpenConversation(
         row.key,
         record_of(row, None if leaf is None else leaf.id),
@@ -245,7 +248,10 @@ def _newest_compaction(
     before = None if conversation.leaf is None else conversation.leaf.compaction_key
     if leaf is None or (leaf.compaction_key == before and "pins" not in kinds):
         return conversation.compaction
-    return compaction(connection, leaf)
+    try:
+        return compaction(connection, leaf)
+    except UnknownConversationError as error:
+        raise StoreDamagedError(DAMAGED) from error
 
 
 def _once_each(records: Iterable[NewRecord]) -> Iterable[NewRecord]:
