@@ -202,6 +202,25 @@ def test_what_a_killed_repair_left_is_named_and_comes_back_as_the_advice_says(
     assert len(listed) == 1 + made_meanwhile
 
 
+def test_no_advice_gives_the_name_of_a_file_that_is_there_or_one_name_twice(
+    coppice: Coppice, home: Path
+) -> None:
+    store = damaged_store(coppice, home, 0, 4096)
+    checks(coppice, "--repair")
+    [older] = store.parent.glob("*.damaged-*")
+    newer = store.with_name(f"{store.name}.damaged-99991231T000000")
+    newer.write_bytes(older.read_bytes())
+    advice = [each["advice"] for each in checks(coppice)["repairs"]]
+    assert f"begin with {newer.name}" in advice[0]
+    [name] = re.findall(r"rename it to (\S+)", "".join(advice))
+    newer.rename(store.with_name(name))
+    assert "rename it" not in checks(coppice, code=1)["repairs"][0]["advice"]
+    checks(coppice, "--repair")
+    assert not store.with_name(name).exists()
+    advice = [each["advice"] for each in checks(coppice)["repairs"]]
+    assert re.findall(r"rename it to (\S+)", "".join(advice)) == [name]
+
+
 def test_what_a_repair_cannot_save_is_named(coppice: Coppice, home: Path) -> None:
     damaged_store(coppice, home, 8192, 40960)
     repair = checks(coppice, "--repair")["repair"]

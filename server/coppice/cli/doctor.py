@@ -142,20 +142,40 @@ def check_stores(settings: Settings) -> Iterator[Check]:
 
 def check_repairs(settings: Settings) -> Iterator[Check]:
     """What repairs put aside, or left when they were killed."""
-    for file in left_by_repairs(data_directory(settings)):
+    left = left_by_repairs(data_directory(settings))
+    first = {_store_of(file): file for file in left if not file.is_dir()}
+    for file in left:
+        store = _store_of(file)
         if file.is_dir():
             message = "the work of a repair that has not ended"
             advice = "Delete it when no repair is at work: what it holds is in the store or the damaged file."
         else:
-            store = file.name.partition(".sqlite3")[0] + ".sqlite3"
-            name = spare_database(store) if file.with_name(store).exists() else store
             message = "a repair put it aside"
-            advice = (
-                "Delete it when no conversation is missing. To have those that are, also what was deleted "
-                f"since, close every editor, rename it to {name} (so, too, what is there of its -wal and "
-                "-shm), and run `coppice doctor --repair`."
-            )
+            advice = "Delete it when no conversation is missing. "
+            if file == first[store]:
+                advice += _way_back(file.with_name(store))
+            else:
+                advice += f"To have those that are, begin with {first[store].name}."
         yield Check("repairs", "warning", f"{file.name}: {message}", advice)
+
+
+def _store_of(put_aside: Path) -> str:
+    return put_aside.name.partition(".sqlite3")[0].removesuffix(".spare") + ".sqlite3"
+
+
+def _way_back(store: Path) -> str:
+    """How to take a file that was put aside into its store: under a name that no other file has."""
+    spare = Path(spare_database(str(store)))
+    if store.exists() and spare.exists():
+        return (
+            "To have those that are, close every editor, run `coppice doctor --repair`, which takes "
+            f"{spare.name} into the store, and then `coppice doctor` again."
+        )
+    name = (spare if store.exists() else store).name
+    return (
+        "To have those that are, also what was deleted since, close every editor, rename it to "
+        f"{name} (so, too, what is there of its -wal and -shm), and run `coppice doctor --repair`."
+    )
 
 
 def repaired(settings: Settings) -> list[Check]:
