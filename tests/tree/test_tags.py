@@ -10,6 +10,8 @@ from coppice.tree.authorship import APPLICATION_TAGS, ATTACHMENT
 from coppice.tree.tags import TAGS, escape_tags, tagged, tagged_summary
 
 HIDDEN = "\u200b\u2060\ufeff\u00ad"
+UNSEEN = "\u0301\u05b0\u064e\u3099\u20dd\x08\x7f\x9d\u2800\u3164\U000e0100\U0001da00"
+"""Accents of several scripts, controls, blanks that are no white space."""
 
 
 @pytest.mark.parametrize("tag", [*TAGS, *APPLICATION_TAGS, f"{ATTACHMENT} title"])
@@ -29,6 +31,8 @@ HIDDEN = "\u200b\u2060\ufeff\u00ad"
         f"<{99 * HIDDEN}/{99 * ' '}{{}}>",
         f"<{99 * HIDDEN}{{}} from=1>",
         "<\u0338/\u0301{}>",
+        "\u226e/{}>",
+        "<\0/\u2800{}\x08>",
     ],
 )
 def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:
@@ -37,10 +41,11 @@ def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:
         tag.upper(),
         tag.replace("e", "\u0435"),
         f"{tag[0]}\u200b{tag[1:]}",
-        f"{tag[0]}\u0301{tag[1:]}",
+        *(f"{tag[0]}{unseen}{tag[1:]}" for unseen in UNSEEN),
         tag.replace("a", "\u00e0"),
         tag.replace("-", "_"),
         tag.replace("_", "-"),
+        tag.replace("-", "\u2015-"),
     ):
         text = shape.format(written)
         assert escape_tags(text) == "&lt;" + text[1:]
@@ -55,6 +60,8 @@ def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:
         "<summary2>",
         "x<y summary",
         "List<Summary_box>",
+        "<HistoryEntry />",
+        "a < \u05e9\u05b8\u05dc\u05d5\u05b9\u05dd \u0645\u064e\u0631\u062d Vie\u0323\u0302t \x08\u2800",
         "«summary»",
         "List<Attachment>",
         "<Attachment titles={x}>",

@@ -8,6 +8,7 @@ the tag it imitates. So those are escaped like the tag itself.
 import re
 import unicodedata
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
@@ -32,12 +33,17 @@ TAGS: Final = (
 FILE_TAGS: Final = ("modified-files", "read-files")
 """The tags of the file blocks that may end a summary, the last one first."""
 
-UNSEEN: Final = f"{HIDDEN}\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-"""Characters that show nothing by themselves, accents too, as the inside of a character class."""
+OPENING: Final = "[［〔【〖〘〚⟦⁅❲⦋⦗﹝「｢⸢⎡"
+CLOSING: Final = "]］〕】〗〙〛⟧⁆❳⦌⦘﹞」｣⸥⎦"
+"""Square brackets, and what looks like them; each closes the one of its place."""
 
-_BRACKETS: Final = "<＜﹤‹〈〈⟨❬❮⧼˂ᐸ≺"
+_UNSEEN: Final = ("Mn", "Me", "Cf", "Cc")
+"""General categories of characters that show nothing by themselves: accents, formats, controls."""
+_BLANK: Final = re.compile(rf"[{HIDDEN}\u2800]")
+_MAYBE_UNSEEN: Final = re.compile(rf"[^\w\s!-~]|{_BLANK.pattern}")
+_BRACKETS: Final = "<＜﹤‹〈〈⟨❬❮⧼˂ᐸ≺≮"
 _SLASHES: Final = r"/／⁄∕⧸⟋\\"
-_DASHES: Final = "-_‐‑‒–—−﹣－"
+_DASHES: Final = "-_＿‐‑‒–—―−﹘﹣－⁃⸺⸻֊־"
 _ALPHABETS: Final = (
     (0x2460, 0x24FF),
     (0xFF21, 0xFF5A),
@@ -73,11 +79,25 @@ def _alphabet() -> dict[str, str]:
 _READ_AS: Final = _alphabet()
 
 
+def seen(text: str) -> tuple[str, Sequence[int]]:
+    """`text` without the characters that show nothing, and the place in `text` of each that is left."""
+    parts, places, end = list[str](), list[int](), 0
+    for match in _MAYBE_UNSEEN.finditer(text):
+        if unicodedata.category(match[0]) in _UNSEEN or _BLANK.match(match[0]):
+            parts.append(text[end : match.start()])
+            places += range(end, match.start())
+            end = match.end()
+    return (
+        ("".join([*parts, text[end:]]), [*places, *range(end, len(text))])
+        if end
+        else (text, range(len(text)))
+    )
+
+
 def imitations_of(word: str, separators: str = rf"{_DASHES}\s") -> str:
-    """A pattern of whatever is read as `word`: any case, letters of other alphabets, hidden characters."""
-    gap = f"[{UNSEEN}]*"
-    return gap.join(
-        f"[{separators}]" if char in "-_ " else _READ_AS.get(char.lower(), re.escape(char)) for char in word
+    """A pattern of whatever is read as `word` where it is `seen`: any case, letters of other alphabets."""
+    return "".join(
+        f"[{separators}]++" if char in "-_ " else _READ_AS.get(char.lower(), re.escape(char)) for char in word
     )
 
 
@@ -88,18 +108,23 @@ def _tag() -> re.Pattern[str]:
     Code has `<Command name="x">` and `List<Attachment>`, which open none of the applications' tags.
     """
     firsts = "|".join(map(imitations_of, sorted({tag[0] for tag in (*TAGS, *APPLICATION_TAGS, ATTACHMENT)})))
-    blanks = rf"[\s{UNSEEN}]*+"
     names = [*map(imitations_of, TAGS), *(imitations_of(tag, _DASHES) for tag in APPLICATION_TAGS)]
-    titled = rf"{imitations_of(ATTACHMENT)}(?(closes)|[\s{UNSEEN}]++{imitations_of('title')})"
+    titled = rf"{imitations_of(ATTACHMENT)}(?(closes)|\s++{imitations_of('title')})"
     return re.compile(
-        rf"[{_BRACKETS}](?={blanks}(?P<closes>[{_SLASHES}])?+{blanks}(?={firsts})"  # letters are tried first
+        rf"[{_BRACKETS}](?=\s*+(?P<closes>[{_SLASHES}])?+\s*+(?={firsts})"  # letters are tried first
         rf"(?:{'|'.join(names)}|{titled})(?![A-Za-z0-9_]))"
     )
 
 
 def escape_tags(text: str) -> str:
     """`text` with `&lt;` for the `<` of every such tag. Text without such tags stays as it is."""
-    return _tag().sub("&lt;", text)
+    shown, places = seen(text)
+    parts, end = list[str](), 0
+    for tag in _tag().finditer(shown):
+        start = places[tag.start()]
+        parts += text[end:start], "&lt;"
+        end = start + 1
+    return "".join([*parts, text[end:]])
 
 
 _ATTRIBUTE_CHARS: Final = 80  # characters of an attribute: twice a UUID

@@ -25,7 +25,7 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
-from coppice.tree.tags import UNSEEN, escape_tags, imitations_of
+from coppice.tree.tags import CLOSING, OPENING, escape_tags, imitations_of, seen
 from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 
 LOOKED_UP: Final = "(Earlier entries, looked up again; they are in the history.)"
@@ -43,15 +43,10 @@ _SPEAKERS: Final = (
     "extension",
 )
 _LINE_ENDS: Final = "\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
-_BLANKS: Final = rf" \t\x1f\xa0\u1680\u2000-\u200a\u202f\u205f\u3000{UNSEEN}"
-"""Within a line: white space that ends none, and what shows nothing."""
+_BLANKS: Final = r" \t\x1f\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+"""White space within a line: it ends none."""
 _MARK: Final = "\\"
-_OPENING: Final = r"[\[［【〔〖\u2045\u2772\u3018\u301a]"
-_CLOSING: Final = r"[\]］】〕〗\u2046\u2773\u3019\u301b]"
-_BLANK: Final = rf"[{_BLANKS}]*+"
-_HIDDEN: Final = f"[{UNSEEN}]*+"
-_MARKED: Final = rf"[{_BLANKS}*_`]*+"
-_LINE_BEGINS: Final = re.compile(rf"(?:\A|(?<=[{_LINE_ENDS}]))[-{_BLANKS}*_#>`]*+\Z")
+_LINE_BEGINS: Final = re.compile(rf"(?:\A|(?<=[{_LINE_ENDS}]))(?:[-{_BLANKS}*_#>`~|+•·‣]|\d{{1,3}}[.)])*+\Z")
 """The beginning of a line up to a speaker, where blanks and marks of Markdown are all there is."""
 
 
@@ -63,20 +58,22 @@ def _speaker() -> re.Pattern[str]:
     """
     firsts = "|".join(imitations_of(speaker[0]) for speaker in _SPEAKERS)
     return re.compile(
-        rf"{_OPENING}(?={_BLANK}(?={firsts})(?:{'|'.join(map(imitations_of, _SPEAKERS))})(?![A-Za-z0-9_])"
-        rf"(?:{_HIDDEN}[^\]\r\n.]){{0,30}}{_HIDDEN}{_CLOSING}{_MARKED}[:：﹕︰∶ː˸꞉])"
+        rf"[{re.escape(OPENING)}](?=[{_BLANKS}]*+(?={firsts})(?:{'|'.join(map(imitations_of, _SPEAKERS))})"
+        rf"(?![A-Za-z0-9_])[^\]\r\n.]{{0,30}}[{re.escape(CLOSING)}][{_BLANKS}*_`~]*+[:：﹕︰∶ː˸꞉])"
     )
 
 
 def _with_marks(text: str) -> str:
     """`text` with a mark before each beginning of a line that is read as the beginning of a message."""
+    shown, places = seen(text)
     parts, done, since = list[str](), 0, 0
-    for speaker in _speaker().finditer(text):
-        line = _LINE_BEGINS.search(text, since, speaker.start())
+    for speaker in _speaker().finditer(shown):
+        line = _LINE_BEGINS.search(shown, since, speaker.start())
         since = speaker.start()
         if line is not None:
-            parts += text[done : line.start()], _MARK
-            done = line.start()
+            start = places[line.start() - 1] + 1 if line.start() else 0
+            parts += text[done:start], _MARK
+            done = start
     return "".join([*parts, text[done:]])
 
 

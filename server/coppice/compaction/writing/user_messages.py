@@ -12,7 +12,7 @@ from coppice.compaction.text.sentences import in_quotes
 from coppice.compaction.text.shortening import shortened
 from coppice.compaction.text.statements import USER_MESSAGES
 from coppice.protocol.ledger import LedgerMessage
-from coppice.tree.tags import UNSEEN, escape_tags
+from coppice.tree.tags import CLOSING, OPENING, escape_tags, seen
 
 HEADING: Final = f"## {USER_MESSAGES}"
 _ORIGIN: Final = "Quoted, newest first."
@@ -22,10 +22,9 @@ _NEWEST_SHARE: Final = 0.5
 """Share of the room for them; the first message and the rules of older ones have the rest."""
 _LENGTHS: Final = (6_000, 2_000, 1_000, 500, 240, 120)
 """Characters to which the newest messages are shortened until they fit."""
-_OPENING: Final = "[［〔【〖〚⟦⁅❲⦋﹝「｢⸢⎡"
-_ROUND: Final = str.maketrans(f"{_OPENING}]］〕】〗〛⟧⁆❳⦌﹞」｣⸥⎦", f"{15 * '('}{15 * ')'}")
+_ROUND: Final = str.maketrans(OPENING + CLOSING, len(OPENING) * "(" + len(CLOSING) * ")")
 """Brackets that could end the label before a message, or look like it."""
-_LIKE_LABEL: Final = re.compile(rf"[\s{UNSEEN}]*+(?!\[…)[\\{_OPENING}]")
+_LIKE_LABEL: Final = re.compile(rf"\s*+(?!\[…)[\\{re.escape(OPENING)}]")
 """How a line begins that could pass for a label; the marks of what is left out begin otherwise."""
 _USERS: Final = ("user", "answer", "refusal")
 _LABELS: Final = {
@@ -126,7 +125,7 @@ def _quoted(message: LedgerMessage, references: Mapping[str, str]) -> str:
     )
     head = [f"[{escape_tags(label).translate(_ROUND)}]"] if label else []
     text = safe_text(message.text)
-    lines = [f"\\{line}" if _LIKE_LABEL.match(line) else line for line in text.splitlines()]
+    lines = [f"\\{line}" if _LIKE_LABEL.match(seen(line)[0]) else line for line in text.splitlines()]
     if message.source not in _USERS:
         lines = [line for line in lines if line.strip()]
     return block_quote("\n".join([*head, *lines]))
