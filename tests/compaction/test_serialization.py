@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from talk import reply, run, tool, user
 
 from coppice.compaction.span.serialization import LOOKED_UP, serialize, shorten, transcript
-from coppice.compaction.span.speakers import message_with_author
+from coppice.compaction.span.speakers import message_with_author, with_answers
 from coppice.tree.entries import CustomMessageEntry
 from coppice.tree.messages import (
     ANSWERED,
@@ -168,8 +168,9 @@ REFUSED = "You may not. The user said: Keep the build."
 def test_the_reason_of_a_refusal_and_an_answer_are_the_user_s(
     details: object, content: str, spoken: str
 ) -> None:
-    result = run("rm -rf build", content)[1].model_copy(update={"details": details})
-    assert serialize([result]) == spoken
+    call, result = tool("ask", {"question": "Name?"}, content)
+    messages = [call, result.model_copy(update={"details": details})]
+    assert serialize([*with_answers(messages)][1:]) == spoken
 
 
 def test_long_results_keep_head_and_tail_and_images_a_placeholder() -> None:

@@ -118,7 +118,8 @@ def test_an_answer_to_a_question_is_the_user_s(database: Database, response: str
     assert isinstance(entry, MessageEntry)
     assert isinstance(entry.message, ToolResultMessage)
     shown = entry.message.content[0].model_dump()["text"]
-    assert (entry.message.details, shown) == ((ANSWERED if text else None), text or json.dumps(result))
+    marks = {**ANSWERED, "answer": text} if text else None
+    assert (entry.message.details, shown) == (marks, text or json.dumps(result))
 
 
 def test_what_a_compaction_writes_again_is_no_second_message(database: Database) -> None:

@@ -29,6 +29,7 @@ _ASKING_TOOL: Final = "AskUserQuestion"
 _SERVER_TOOL: Final = "mcp__"
 """How tools of MCP servers are named: what such a server reports as an error is the result, word for word. An
 error of any other tool begins with words of Claude Code's own, "Exit code 1" for instance."""
+_ONLY_NOTES: Final = "(notes only)"  # in place of an answer
 _DENIALS: Final = (
     "The user doesn't want to proceed with this tool use.",
     "The user doesn't want to take this action right now.",
@@ -133,9 +134,15 @@ def tool_result_message(value: dict[str, Any], number: int, tool_name: str) -> T
 
 
 def _answer(value: dict[str, Any]) -> dict[str, str]:
-    """What the user answered, where the record has it apart from the questions."""
-    given = object_at(object_at(value, "toolUseResult"), "answers").values()
-    texts = [text for text in given if isinstance(text, str)]
+    """What the user answered and wrote beside it, where the record has it apart from the questions."""
+    recorded = object_at(value, "toolUseResult")
+    answers, notes = object_at(recorded, "answers"), object_at(recorded, "annotations")
+    texts: list[str] = []
+    for question in dict.fromkeys((*answers, *notes)):
+        note = text_at(object_at(notes, question), "notes")
+        answer = text_at(answers, question)
+        given = note if answer == _ONLY_NOTES else answer
+        texts += filter(None, dict.fromkeys((given, note)))
     return {"answer": "\n".join(texts)} if texts else {}
 
 

@@ -208,7 +208,7 @@ def _result(row: Row) -> ToolResultMessage:
             tool_call_id=row.call_id or "",
             tool_name=_ASKING_TOOL,
             content=[TextContent(text=answer)],
-            details=ANSWERED,
+            details={**ANSWERED, "answer": answer},
         )
     output, code, error = value.get("output"), value.get("exit_code"), value.get("error")
     shown = "\n".join(text for text in (output, error) if isinstance(text, str) and text)

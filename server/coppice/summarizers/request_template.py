@@ -8,6 +8,7 @@ from typing import Final
 from coppice.compaction.asking.prompts import Part, Prompts
 from coppice.compaction.asking.summarizer import CountTokens, SummaryRequest
 from coppice.compaction.span.serialization import serialize
+from coppice.compaction.span.speakers import with_answers
 from coppice.compaction.text.sentences import clip
 from coppice.compaction.writing.references import entries_in, short_ids
 from coppice.compaction.writing.state_lines import fitting_lines
@@ -143,6 +144,6 @@ def template_for(
 def _newest_of(messages: Sequence[Message], window: int) -> str:
     """The end of what stays after the span: the model must not call undone what was done there."""
     tokens = min(_MOST_AFTERWARDS_TOKENS, window // _AFTERWARDS_SHARE)
-    text = serialize(messages, _AFTERWARDS_RESULT_CHARS)
+    text = serialize(with_answers(messages), _AFTERWARDS_RESULT_CHARS)
     left_out = max(0, len(text) - tokens * CHARS_PER_TOKEN)
     return f"[… {left_out} characters left out …]\n{text[left_out:]}" if left_out else text

@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.text.lasting import lasting_sentences
@@ -23,10 +23,9 @@ _BEGINNING_CHARS: Final = 120  # characters of what an old message begins with: 
 _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three lines
 _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
-_PAIR: Final = re.compile(r"\"\s?[=:]\s?\"")
-"""What is between a question and its answer, both in quotation marks."""
 _MOST_QUESTIONS: Final = 20  # that are looked for in an answer, each in all of it; agents ask four at once
 _PARTS_EACH: Final = 4  # of a text at its quotation marks, for a question and its answer
+_NOTE: Final = " user notes: "
 _REASON: Final = re.compile(
     r"(?:the user (?:said|says):|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE
 )
@@ -53,46 +52,56 @@ def rules_of(text: str, source: MessageSource, entry: str) -> LedgerMessage | No
     return _message(text, entry, source) if 0 < len(text) <= _LONGEST_RULES else None
 
 
-def answer_of(action: Action, words: str | None = None) -> LedgerMessage | None:
-    """What the user answered to the questions of a call, `words` or what its output has; None without any."""
-    questions = action.arguments.get("questions")
+def questions_of(arguments: Mapping[str, Any]) -> list[str]:
+    """What a call asks the user."""
+    questions = arguments.get("questions")
     if isinstance(questions, list):
         asked = [each.get("question") or each.get("prompt") for each in questions if isinstance(each, dict)]
     else:
-        asked = [action.arguments.get("question")]
-    texts = [each for each in asked if isinstance(each, str) and each.strip()]
-    if not texts or action.failed or action.runs or not action.output.strip():
+        asked = [arguments.get("question")]
+    return [each for each in asked if isinstance(each, str) and each.strip()]
+
+
+def answer_of(action: Action, words: str | None = None) -> LedgerMessage | None:
+    """What the user answered to the questions of a call, `words` or what its output has; None without any."""
+    questions = questions_of(action.arguments)
+    if not questions or action.failed or action.runs or not action.output.strip():
         return None
     if words is None:
-        words = answers_in(action.output, texts)
+        words = answers_in(action.output, questions)
     if words is None:
         return None
     answer = _message(words, action.entry, "answer")
-    return answer.model_copy(update={"about": clip(one_line(" ".join(texts)), _ABOUT_CHARS)})
+    return answer.model_copy(update={"about": clip(one_line(" ".join(questions)), _ABOUT_CHARS)})
 
 
-def answers_in(output: str, questions: Sequence[str] = ()) -> str | None:
-    """The user's words in the result of a call that asked them: what is in quotation marks after each
-    question in such marks, where no others are there; the texts of JSON; or else the whole. None where the
-    output has the questions in any other way: what a model asked may then pass for the user's.
+def answers_in(output: str, questions: Sequence[str]) -> str | None:
+    """The user's words in the result of a call that asked them: the texts of JSON; what is in quotation marks
+    after each question in such marks, and a note to it, where no other marks are there; or else the whole.
+    None without questions, or where the output has them in any other way: what a model asked may then pass
+    for the user's.
     """
+    texts = _texts_of_json(output)
     parts = output.split('"')
-    is_whole = questions and len(parts) == _PARTS_EACH * len(questions) + 1
     if (
-        is_whole
+        texts is None
+        and questions
+        and len(parts) == _PARTS_EACH * len(questions) + 1
         and parts[1::_PARTS_EACH] == [*questions]
         and {*map(str.strip, parts[2::_PARTS_EACH])} <= {"=", ":"}
     ):
-        return "\n".join(parts[3::_PARTS_EACH])
-    texts = _texts_of_json(output)
+        after = zip(parts[3::_PARTS_EACH], parts[_PARTS_EACH::_PARTS_EACH], strict=True)
+        return "\n".join(text for answer, rest in after for text in (answer, *_note_in(rest)))
     words = texts or output
-    if (
-        len(questions) > _MOST_QUESTIONS
-        or any(each in words for each in questions)
-        or (texts is None and _PAIR.search(output))
-    ):
-        return None
-    return words
+    line = one_line(words)
+    is_asked = len(questions) > _MOST_QUESTIONS or any(one_line(each) in line for each in questions)
+    return None if is_asked or not questions else words
+
+
+def _note_in(rest: str) -> Iterator[str]:
+    """What the user wrote beside an answer, from what follows it."""
+    if rest.startswith(_NOTE):
+        yield rest.removeprefix(_NOTE).rstrip(", ")
 
 
 def _texts_of_json(output: str) -> str | None:

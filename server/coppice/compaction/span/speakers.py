@@ -1,11 +1,14 @@
 """Who wrote each message of a span: not all that has the user's role is the user's."""
 
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
-from coppice.compaction.facts.user import answers_in, reason_in
+from coppice.compaction.actions.outputs import unwrapped
+from coppice.compaction.facts.user import answers_in, questions_of, reason_in
 from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, BranchSummaryEntry, CustomMessageEntry, Entry
 from coppice.tree.messages import (
+    AssistantMessage,
     BranchSummaryRoleMessage,
     CompactionSummaryRoleMessage,
     CustomRoleMessage,
@@ -47,16 +50,37 @@ def speaker_of(message: Message) -> str:
             return "User"
 
 
+def with_answers(messages: Iterable[Message]) -> Iterator[Message]:
+    """`messages`; a result that has what the user answered has it in its details apart from the questions.
+
+    For whole messages: where a question is shortened, it is not recognized in the result.
+    """
+    asked: dict[str, list[str]] = {}
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            asked.update((call.id, questions_of(call.arguments)) for call in message.tool_calls)
+        elif isinstance(message, ToolResultMessage):
+            details = _details(message)
+            if details.get("answered") is True and not isinstance(details.get("answer"), str):
+                output, _ = unwrapped(text_of(message.content))
+                words = answers_in(output, asked.get(message.tool_call_id, []))
+                if words is not None:
+                    yield message.model_copy(update={"details": {**details, "answer": words}})
+                    continue
+        yield message
+
+
 def spoken_in_result(message: ToolResultMessage, text: str) -> tuple[str, str]:
     """Who speaks in the result of a call, and what: the tool in `text`, or the user who refused it with a
-    reason or whom it asked.
+    reason, or whose answer is in its details.
     """
-    details = message.details if isinstance(message.details, dict) else {}
+    details = _details(message)
     if details.get("denied") is True and (reason := reason_in(text)):
         return "User, refusing this call", reason
-    if details.get("answered") is True:
-        answer = details.get("answer")
-        words = answer if isinstance(answer, str) else answers_in(text)
-        if words is not None:
-            return "User, answering this call", words
+    if details.get("answered") is True and isinstance(answer := details.get("answer"), str):
+        return "User, answering this call", answer
     return TOOL, text
+
+
+def _details(message: ToolResultMessage) -> dict[str, Any]:
+    return message.details if isinstance(message.details, dict) else {}
