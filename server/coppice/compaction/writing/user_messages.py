@@ -12,7 +12,7 @@ from coppice.compaction.text.sentences import in_quotes
 from coppice.compaction.text.shortening import shortened
 from coppice.compaction.text.statements import USER_MESSAGES
 from coppice.protocol.ledger import LedgerMessage
-from coppice.tree.tags import CLOSING, OPENING, escape_tags, seen
+from coppice.tree.tags import CLOSING, OPENING, escape_tags, imitations_of, seen
 
 HEADING: Final = f"## {USER_MESSAGES}"
 _ORIGIN: Final = "Quoted, newest first."
@@ -24,13 +24,16 @@ _LENGTHS: Final = (6_000, 2_000, 1_000, 500, 240, 120)
 """Characters to which the newest messages are shortened until they fit."""
 _ROUND: Final = str.maketrans(OPENING + CLOSING, len(OPENING) * "(" + len(CLOSING) * ")")
 """Brackets that could end the label before a message, or look like it."""
-_LIKE_LABEL: Final = re.compile(rf"\s*+(?!\[…)[\\{re.escape(OPENING)}]")
-"""How a line begins that could pass for a label; the marks of what is left out begin otherwise."""
 _USERS: Final = ("user", "answer", "refusal")
 _LABELS: Final = {
     "user": "", "answer": "answer to: ", "refusal": "refused: ", "developer": "developer", "system": "system",
     "memory": "memory file", "extension": "extension",
 }  # fmt: skip
+_WORDS: Final = "|".join(map(imitations_of, (*(w.rstrip(": ") for w in _LABELS.values() if w), "shortened")))
+_LIKE_LABEL: Final = re.compile(
+    rf"[\s*_`]*+[{re.escape(OPENING)}]\s*+(?:[#＃﹟]|(?:{_WORDS})\s*+[,:：{re.escape(CLOSING)}])"
+)
+"""How a line begins that could pass for the label before a message."""
 
 
 def user_messages_section(
