@@ -199,7 +199,8 @@ def test_what_is_asked_stays_in_its_label() -> None:
 def test_other_lines_of_the_user_s_stay_word_for_word() -> None:
     lines = (
         "[tool.ruff]", "[ ] todo", "[docs](http://x)", "  [1, 2]", "\\\\server\\share",
-        "\\begin{x}", "「見出し」です", "[system.log]", "[developers]", "[… 3 characters left out …]", "[answers] 3",
+        "\\begin{x}", "「見出し」です", "[system.log]", "[developers]",
+        "[… 3 characters left out …]", "[answers] 3",
     )  # fmt: skip
     messages = LedgerBuilder().add_messages([user("\n".join(("Fix it.", *lines)))]).ledger.messages
     section = user_messages_section(messages, 2_000, len, {})

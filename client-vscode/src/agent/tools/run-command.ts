@@ -12,8 +12,8 @@ import { described, text, tool } from "../tool";
 const USUAL_SECONDS = 120;
 const MOST_SECONDS = 3600;
 
-/** Characters. Linux gives a program no longer argument than 131,072 bytes; permission rules read all of it. */
-const LONGEST_COMMAND = 100_000;
+/** Characters. Linux gives a program no argument of more bytes; permission rules read all of it. */
+const LONGEST_COMMAND = 131_071;
 
 /** What is stored with the result of a command that ran without a question, since it only reads. */
 const READ_ONLY = { readOnly: true };

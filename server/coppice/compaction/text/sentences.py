@@ -16,7 +16,7 @@ _ABBREVIATION: Final = re.compile(
 _LABEL_CHARS: Final = 200  # characters of a title or a command; 87 % of 481 recorded commands have fewer
 _SHORT_LINE: Final = 30
 """Characters of a line that its writer ended on purpose (guess)."""
-_QUOTES: Final = re.compile('["“”„‟«»＂ʺ˝״″‶❝❞❠〝〞〟🙶🙷🙸]')
+_QUOTES: Final = re.compile('["“”„‟«»＂ʺ˝״″‶❝❞❠〝〞〟〃ˮ˶🙶🙷🙸]')
 """Quotation marks, but for the single ones, and what looks like them."""
 _OPEN_END: Final = re.compile(r"[A-Za-z0-9,;\-—'\")`]$")
 
