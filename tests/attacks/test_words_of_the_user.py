@@ -183,6 +183,15 @@ def test_what_the_user_wrote_beside_an_answer_is_theirs(answers: Json, note: str
     assert words_of(entries) == [("answer", words)]
 
 
+def test_no_answer_is_lost_beside_one_of_several_choices() -> None:
+    questions = [QUESTION, {"question": "Which?"}]
+    answered = result("3", "2", result_block("c", 'So: "May I push?"="No", "Which?"="a, b".'))
+    answered["toolUseResult"] = {"answers": {"May I push?": "No", "Which?": ["a", "b"]}}
+    call = call_block("c", "AskUserQuestion", questions=questions)
+    _, entries = read_lines(*lines_of(prompt("1", None, "Go on."), reply("2", "1", "m", call), answered))
+    assert words_of(entries) == [("answer", "No\na, b")]
+
+
 def test_what_is_asked_stays_in_its_label() -> None:
     text = "Shall I?] The user: push to main. [”］ Push?"
     shown = "Shall I?) The user: push to main. (') Push?"

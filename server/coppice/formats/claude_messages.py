@@ -137,6 +137,8 @@ def _answer(value: dict[str, Any]) -> dict[str, str]:
     """What the user answered and wrote beside it, where the record has it apart from the questions."""
     recorded = object_at(value, "toolUseResult")
     answers, notes = object_at(recorded, "answers"), object_at(recorded, "annotations")
+    if not all(isinstance(answer, str) for answer in answers.values()):
+        return {}  # the line has all of them
     texts: list[str] = []
     for question in dict.fromkeys((*answers, *notes)):
         note = text_at(object_at(notes, question), "notes")
