@@ -83,15 +83,17 @@ def answers_in(output: str, questions: Sequence[str]) -> str | None:
     """
     texts = _texts_of_json(output)
     parts = output.split('"')
+    after = parts[_PARTS_EACH::_PARTS_EACH]
     if (
         texts is None
         and questions
         and len(parts) == _PARTS_EACH * len(questions) + 1
         and parts[1::_PARTS_EACH] == [*questions]
         and {*map(str.strip, parts[2::_PARTS_EACH])} <= {"=", ":"}
+        and all(rest.startswith((",", _NOTE)) for rest in after[:-1])
     ):
-        after = zip(parts[3::_PARTS_EACH], parts[_PARTS_EACH::_PARTS_EACH], strict=True)
-        return "\n".join(text for answer, rest in after for text in (answer, *_note_in(rest)))
+        answers = zip(parts[3::_PARTS_EACH], after, strict=True)
+        return "\n".join(text for answer, rest in answers for text in (answer, *_note_in(rest)))
     words = texts or output
     line = one_line(words)
     is_asked = len(questions) > _MOST_QUESTIONS or any(one_line(each) in line for each in questions)
