@@ -46,6 +46,10 @@ _LINE_ENDS: Final = "\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
 _BLANKS: Final = r" \t\x1f\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 """White space within a line: it ends none."""
 _MARK: Final = "\\"
+_OPENING: Final = f"[{re.escape(OPENING)}]"
+_CLOSING: Final = f"[{re.escape(CLOSING)}]"
+_BLANK: Final = rf"[{_BLANKS}]*+"
+_MARKED: Final = rf"[{_BLANKS}*_`~]*+"
 _LINE_BEGINS: Final = re.compile(rf"(?:\A|(?<=[{_LINE_ENDS}]))(?:[-{_BLANKS}*_#>`~|+•·‣]|\d{{1,3}}[.)])*+\Z")
 """The beginning of a line up to a speaker, where blanks and marks of Markdown are all there is."""
 
@@ -58,8 +62,8 @@ def _speaker() -> re.Pattern[str]:
     """
     firsts = "|".join(imitations_of(speaker[0]) for speaker in _SPEAKERS)
     return re.compile(
-        rf"[{re.escape(OPENING)}](?=[{_BLANKS}]*+(?={firsts})(?:{'|'.join(map(imitations_of, _SPEAKERS))})"
-        rf"(?![A-Za-z0-9_])[^\]\r\n.]{{0,30}}[{re.escape(CLOSING)}][{_BLANKS}*_`~]*+[:：﹕︰∶ː˸꞉])"
+        rf"{_OPENING}(?={_BLANK}(?={firsts})(?:{'|'.join(map(imitations_of, _SPEAKERS))})(?![A-Za-z0-9_])"
+        rf"[^\]\r\n.]{{0,30}}{_CLOSING}{_MARKED}[:：﹕︰∶ː˸꞉])"
     )
 
 
