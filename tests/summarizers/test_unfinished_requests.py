@@ -39,4 +39,4 @@ def test_a_long_request_is_a_next_step_with_a_mark_for_what_is_left_out() -> Non
 def test_a_short_agreement_to_a_question_is_a_next_step_with_the_question() -> None:
     history = [user("Count"), reply("Two are counted. Shall I sort the rows?"), user("yes"), *run("ls", "a")]
     [step] = parse_summary(summarize_offline(request(history))).next_steps
-    assert step == "Not finished: yes. It answers: Shall I sort the rows?"
+    assert step == "Not finished: yes. It answers: “Shall I sort the rows?”"
