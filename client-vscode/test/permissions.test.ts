@@ -44,7 +44,7 @@ function hostile(): string[] {
 
 /** Lines that run something else by options of these commands. */
 const HOSTILE_OPTIONS = {
-  "pytest": ["-p evil", "-pevil", "-xp evil", "-c evil.ini", "-o python_files=evil", "-k x", "-m x", "--tb=evil", "--rootdir x", "--confcutdir x", "--pyargs evil", "--import-mode importlib", "--pdb", "--pdbcls=a:b", "--pastebin all", "--junitxml x", "--basetemp x", "--trace", "--coverage", "-- -p evil", "'a b' -p x"],
+  "pytest": ["-p evil", "-pevil", "-xp evil", "-c evil.ini", "-o python_files=evil", "-k x", "-m x", "--tb=evil", "--rootdir x", "--confcutdir x", "--pyargs evil", "--import-mode importlib", "--pdb", "--pdbcls=a:b", "--pastebin all", "--junitxml x", "--basetemp x", "--trace", "--coverage", "-- -p evil", "'a b' -p x", "deploy.py", "notes.rst", "data.txt", "vendor/pkg", "-- deploy.py", "deploy.py::test_a", "x/test_a.txt", "test_a.py/deploy.py", "a:test_a.py"],
   "git log": ["-p", "--patch", "--output=x", "--output x", "--ext-diff", "--textconv", "--stat", "-v", "--verbose", "--help", "-S x", "-G x", "-L 1,2:x", "-n1 -p", "--show-signature", "--no-index a b", "--format x", "--exec x", "-O x", "-- -p", "HEAD:../x/../.."],
 };
 const HOSTILE: Record<string, readonly string[]> = { ...HOSTILE_OPTIONS, "python -m pytest": HOSTILE_OPTIONS.pytest, "python3 -m pytest": HOSTILE_OPTIONS.pytest, "git status": HOSTILE_OPTIONS["git log"] };
@@ -56,7 +56,7 @@ for (const [command, options] of Object.entries(HOSTILE)) {
     const lines = [...hostile().filter((line) => !/^(['"])npm test\1$/.test(line)).map((line) => line.replaceAll("npm test", command)), ...options.map((each) => `${command} ${each}`), `x ${command}`, `${command}x`, command.toUpperCase(), "git -c core.pager=id log", "git -C /tmp status", "git diff", "python -c x", "python -m pdb"];
     assert.ok(new Set(lines).size >= 200);
     for (const line of lines) assert.ok(!isAbout(rule, runs(line)), JSON.stringify(line));
-    for (const line of [command, `${command} tests/a.py`, `${command} -- a 'b c'`]) assert.ok(isAbout(rule, runs(line)), line);
+    for (const line of [command, `${command} tests/test_a.py`, `${command} -- a_test.py 'tests/test_b.py::test_c[1 2]'`]) assert.ok(isAbout(rule, runs(line)), line);
   });
 }
 
@@ -333,8 +333,8 @@ test("what runs its arguments is proposed word for word, and what has to be seen
     ["npm run lint src", "run_command `npm run lint …` in ."],
     ["go test ./...", "run_command `go test …` in ."],
     ["pytest", "run_command `pytest …` in ."],
-    ["pytest -xvs tests/a.py::test_b --tb=short --lf", "run_command `pytest …` in ."],
-    ["python -m pytest -q tests", "run_command `python -m pytest …` in ."],
+    ["pytest -xvs tests/test_a.py::test_b --tb=short --lf", "run_command `pytest …` in ."],
+    ["python -m pytest -q tests/a_test.py", "run_command `python -m pytest …` in ."],
     ["git status --short", "run_command `git status …` in ."],
     ["git log --oneline -5 main..HEAD -- src", "run_command `git log …` in ."],
     ["git log -n 3", "run_command `git log …` in ."],

@@ -63,6 +63,12 @@ def test_what_only_begins_as_an_array_is_refused(text: str) -> None:
         open_session(text)
 
 
+def test_an_array_that_can_be_read_and_not_written_is_refused() -> None:
+    for depth in range(900, 1000):
+        with pytest.raises(ImportFailedError, match="no session that Coppice knows"):
+            open_session(f"{'[' * depth}{']' * depth}")
+
+
 def test_lines_after_one_that_begins_as_an_array_are_read() -> None:
     (entry,) = open_session(f"[x]\n{text_of_lines({'role': 'user', 'content': 'Go.'})}")
     assert isinstance(entry, MessageEntry)

@@ -85,7 +85,7 @@ export class BranchFiles implements Feature {
 
   /** Says once in a window why files do not go along. Where nothing failed there is only no state, of an import for instance. */
   #explain(failure: string | undefined): void {
-    if (failure === undefined || this.#isExplained) return;
+    if (failure === undefined || this.#isExplained || this.#chosenBefore([]) === "conversation") return;
     this.#isExplained = true;
     void notify.warn(`The files do not go along to another branch. ${failure}`);
   }

@@ -38,21 +38,23 @@ export class DeletedStates implements Feature {
   async look(now = Date.now()): Promise<void> {
     try {
       const recorded = new Set(await this.snapshots.conversations());
+      const listed = await this.#listed();
       const before = this.memory.get<Record<string, number>>(KEY, {});
       const missing: Record<string, number> = {};
-      for (const id of recorded) if (await this.#isMissing(id)) missing[id] = before[id] ?? now;
+      for (const id of recorded) if (!listed.has(id) && (await this.#isMissing(id))) missing[id] = before[id] ?? now;
       await this.memory.update(KEY, missing);
       const deleted = new Set(Object.keys(missing).filter((id) => now - (missing[id] ?? now) >= MISSING_MS));
       if (deleted.size === 0 || Object.keys(missing).length === recorded.size) return;
-      if (await this.#shareWithForks(recorded, deleted)) await this.snapshots.forget(...deleted);
+      if (await this.#shareWithForks(listed, recorded, deleted)) await this.snapshots.forget(...deleted);
     } catch (error) {
       this.snapshots.warn(`Whether there are states of deleted conversations is not known. ${String(error)}`);
     }
   }
 
+  /** Not by `coppice/conversation/get`, which makes the conversation the one that file events belong to. */
   async #isMissing(conversationId: string): Promise<boolean> {
     try {
-      await this.client.request("coppice/conversation/get", { conversationId });
+      await this.client.request("coppice/usage", { conversationId });
       return false;
     } catch (error) {
       if (error instanceof CoppiceError && error.code === "unknown-conversation") return true;
@@ -61,8 +63,7 @@ export class DeletedStates implements Feature {
   }
 
   /** Gives forks, also forks of forks, what the deleted ones have. False where that could not be done. */
-  async #shareWithForks(recorded: ReadonlySet<string>, deleted: ReadonlySet<string>): Promise<boolean> {
-    const conversations = await this.#listed();
+  async #shareWithForks(conversations: ReadonlyMap<string, Conversation>, recorded: ReadonlySet<string>, deleted: ReadonlySet<string>): Promise<boolean> {
     for (const { id, parentConversationId } of conversations.values()) {
       const seen = new Set([id]);
       for (let original = parentConversationId; original !== undefined && !seen.has(original); original = conversations.get(original)?.parentConversationId) {

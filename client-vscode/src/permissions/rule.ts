@@ -54,7 +54,7 @@ export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
     const given = plainWords(command);
     if (effect !== "allow") return contains(given ?? [], words, isSame) || couldContain(command, words, words[0]);
     if (given === undefined || !words.every((word, at) => word === given[at])) return false;
-    return exact === true ? given.length === words.length : areHarmless(given.slice(words.length), optionsAfter(words) ?? HARMLESS);
+    return exact === true ? given.length === words.length : areHarmless(given.slice(words.length), listedFor(words) ?? {});
   }
   if (path === undefined) return true;
   const changed = changeOf(request);
@@ -101,32 +101,38 @@ const HARMLESS = /^(?:-[vqs]+|--(?:verbose|quiet|silent|coverage|no-coverage|bai
 /** A path that is absolute, that of a URL too, or leads upwards. */
 const ELSEWHERE = /(?:^|:)[/\\]|(?:^|[/\\])\.\.(?:[/\\]|$)/;
 
+/** What may follow a command. */
+interface Further {
+  options?: RegExp;
+  words?: RegExp;
+}
+
 /**
  * Commands that are proposed with further words, which choose among the tests, packages and files they are about.
  * Not `npm run env`, which runs its arguments, nor `yarn run`, which runs every program of the packages, nor `make`, whose
- * further words are other targets. What may follow of options is `HARMLESS`, or those of the command alone.
+ * further words are other targets. What may follow of options is `HARMLESS`, or those of the command alone; of other words
+ * any, or those that `words` describes.
  */
-const PREFIXES: readonly { prefix: RegExp; options?: RegExp }[] = [
+const PREFIXES: readonly (Further & { prefix: RegExp })[] = [
   { prefix: /^(?:(?:npm|pnpm|yarn) test|(?:npm|pnpm) run (?!env$)[a-z][a-z0-9:_-]*|cargo (?:bench|build|check|clippy|doc|test)|go (?:build|test|vet))$/ },
-  // Not `-k` and `-m`: before version 5.4 their values were code.
-  { prefix: /^(?:python3? -m )?pytest$/, options: /^(?:-[vqsx]+|--(?:verbose|quiet|exitfirst|lf|last-failed|ff|failed-first|no-header|help|version|tb=(?:auto|long|short|line|native|no)))$/ },
+  // Not `-k` and `-m`: before version 5.4 their values were code. Another file than one of tests would be run.
+  { prefix: /^(?:python3? -m )?pytest$/, words: /^(?:[^:]*\/)?(?:test_[^/:]*|[^/:]*_test)\.py(?:::.*)?$/, options: /^(?:-[vqsx]+|--(?:verbose|quiet|exitfirst|lf|last-failed|ff|failed-first|no-header|help|version|tb=(?:auto|long|short|line|native|no)))$/ },
   // Not `git diff`, nor a verbose `git status`: files that further words name choose a driver, which is a program.
-  { prefix: /^git (?:log|status)$/, options: /^(?:-\d+|-n|-[sb]+|--(?:oneline|graph|decorate|all|short|branch|porcelain))$/ },
+  { prefix: /^git (?:log|status)$/, options: /^(?:-\d+|-n|-[sb]+|--(?:oneline|graph|decorate|all|short|branch|porcelain|color|no-color))$/ },
 ];
 const LONGEST_PREFIX = 3;
 
-function optionsAfter(prefix: readonly string[]): RegExp | undefined {
+function listedFor(prefix: readonly string[]): Further | undefined {
   const shown = prefix.join(" ");
-  const listed = prefix.some((word) => word.includes(" ")) ? undefined : PREFIXES.find((each) => each.prefix.test(shown));
-  return listed && (listed.options ?? HARMLESS);
+  return prefix.some((word) => word.includes(" ")) ? undefined : PREFIXES.find((each) => each.prefix.test(shown));
 }
 
 /**
  * Whether words may follow a prefix: no options but `options`, no files of options, no assignments, `make test SHELL=…`,
  * and no paths out of the folder, also behind `--`.
  */
-function areHarmless(rest: readonly string[], options: RegExp): boolean {
-  return rest.every((word) => word === "--" || options.test(word) || !(/^[-@]|=/.test(word) || ELSEWHERE.test(word)));
+function areHarmless(rest: readonly string[], { options = HARMLESS, words }: Further): boolean {
+  return rest.every((word) => word === "--" || options.test(word) || !(/^[-@]|=/.test(word) || ELSEWHERE.test(word) || words?.test(word) === false));
 }
 
 /**
@@ -159,8 +165,8 @@ function parentOf(path: string): string {
 function prefixOf(words: readonly string[]): readonly string[] | undefined {
   for (let length = LONGEST_PREFIX; length > 0; length -= 1) {
     const prefix = words.slice(0, length);
-    const options = optionsAfter(prefix);
-    if (options !== undefined) return areHarmless(words.slice(length), options) ? prefix : undefined;
+    const further = listedFor(prefix);
+    if (further !== undefined) return areHarmless(words.slice(length), further) ? prefix : undefined;
   }
   return undefined;
 }

@@ -13,7 +13,7 @@ import { Workspace } from "./recorded";
 function serverWith(stored: Record<string, string | undefined>, code: ErrorCode = "unknown-conversation"): Pick<CoppiceClient, "request"> {
   const conversations = Object.entries(stored).map(([id, original]) => ({ id, parentConversationId: original }) as Conversation);
   const answers: Record<string, (params: { conversationId?: string; cursor?: string | null }) => object> = {
-    "coppice/conversation/get": ({ conversationId }) => {
+    "coppice/usage": ({ conversationId }) => {
       const conversation = conversations.find(({ id }) => id === conversationId);
       if (conversation === undefined) throw new CoppiceError("It is not there.", code);
       return { conversation };

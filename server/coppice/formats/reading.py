@@ -67,9 +67,10 @@ def _of_array(source: Source, on_read: OnRead | None) -> Source | None:
         text = file.read(_ARRAY_BYTES + 1)
     try:
         values = json.loads(text) if len(text) <= _ARRAY_BYTES else None
+        lines = None if values is None else "".join(f"{json.dumps(each)}\n" for each in values)
     except (ValueError, RecursionError):
         return None
-    return None if values is None else Source("".join(f"{json.dumps(each)}\n" for each in values), on_read)
+    return None if lines is None else Source(lines, on_read)
 
 
 def _recognized(source: Source, start: bytes) -> Format:
