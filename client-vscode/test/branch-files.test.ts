@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { BranchFiles } from "../src/chat/branch-files";
 import type { WorkspaceSnapshots } from "../src/snapshots/workspace";
-import { window } from "./agent/vscode";
+import { window, workspace as editor } from "./agent/vscode";
 import { Workspace } from "./snapshots/recorded";
 
 /** Goes to another branch three times; gives what the user was shown. */
@@ -30,6 +30,9 @@ for (const [name, open, notice] of REASONS) {
     await using workspace = await Workspace.with({ "a": "11", "b": "22" });
     const snapshots = open(workspace);
     assert.equal(await snapshots.take("c"), undefined);
+    editor.settings["coppice.chat.branchFiles"] = "never";
+    assert.deepEqual(await moves(snapshots), []);
+    editor.settings = {};
     const notices = await moves(snapshots);
     assert.equal(notices.length, 1);
     assert.match(notices[0] ?? "", notice);
