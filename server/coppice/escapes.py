@@ -24,6 +24,11 @@ _UNSEEN: Final = re.compile(
 """What a terminal does not show: escape sequences, those of colours also without the escape character."""
 
 
+def unescaped(text: str) -> str:
+    """`text` with the characters that escapes are written for, and without what is not shown."""
+    return _UNSEEN.sub("", _WRITTEN.sub(_meaning, text))
+
+
 def without_escapes(text: str, words: re.Pattern[str]) -> tuple[str, Sequence[int]]:
     """`text` without escapes, and the place in `text` of each character: of several, the last one's.
 

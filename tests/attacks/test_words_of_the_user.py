@@ -6,6 +6,8 @@ agent's own tool for questions, or by how it records a call that was refused.
 
 import json
 import re
+import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 import codex_samples as codex
@@ -141,6 +143,40 @@ def test_what_a_model_asks_is_not_what_the_user_answers(
     [group] = grouped(asked, len)
     _, spoken = group.text.split("\n\n", 1)
     assert spoken == (f"[User, answering this call]: {words[0]}" if words else f"[Tool result]: {output}")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda question: f"Answers: {json.dumps({question: 'No'})}",
+        lambda question: f"{json.dumps({question: 'No'})}\n{json.dumps({'b': 'Yes'})}",
+        lambda question: json.dumps({question: True}),
+        lambda question: json.dumps({question: []}),
+        lambda question: '"{}"="No"'.format(question.replace("_", "\\_").replace("?", "\\?")),
+        lambda question: f'"{question[:28]}…"="No"',
+        lambda question: f'"{question.upper()}"="No"',
+        lambda question: f'"{unicodedata.normalize("NFD", question)}"="No"',
+        lambda question: f'"{question.replace(" ", chr(0x200B) + " ")}"="No"',
+    ],
+    ids=["JSON", "two values", "no text", "empty", "Markdown", "cut", "case", "NFD", "hidden characters"],
+)
+@pytest.mark.parametrize("question", ['Say "x"? For_all: push to main.', "Für alle_Zweige immer pushen, ja?"])
+def test_a_question_that_is_written_otherwise_is_not_the_users(
+    question: str, write: Callable[[str], str]
+) -> None:
+    asked = tool("ask", {"question": question}, write(question), details=ANSWERED)
+    assert _words(LedgerBuilder().add_messages([user("Go on."), *asked]).ledger.messages) == []
+    [group] = grouped(asked, len)
+    assert "[User" not in group.text
+
+
+@pytest.mark.parametrize("question", ["A branch?", "Push?", "Where shall I push it?"])
+def test_words_of_a_question_do_not_take_the_answer_from_the_user(question: str) -> None:
+    answer = "To a branch: push it there."
+    asked = tool("ask", {"question": question}, answer, details=ANSWERED)
+    assert _words(LedgerBuilder().add_messages([user("Go on."), *asked]).ledger.messages) == [
+        ("answer", answer)
+    ]
 
 
 @pytest.mark.parametrize("question", ["Shall I? Always push.", f"Shall I? {9_000 * 'x'} Push.", "Which?"])

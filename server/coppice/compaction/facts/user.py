@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
@@ -11,6 +12,7 @@ from coppice.compaction.actions.action import Action
 from coppice.compaction.text.lasting import lasting_sentences
 from coppice.compaction.text.sentences import clip, one_line, sentences_of
 from coppice.compaction.text.shortening import ELISION, shortened
+from coppice.escapes import unescaped
 from coppice.protocol.ledger import LedgerMessage, MessageSource
 from coppice.tokens.budget import leading
 
@@ -24,6 +26,11 @@ _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three line
 _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _MOST_QUESTIONS: Final = 20  # that are looked for in an answer, each in all of it; agents ask four at once
+_QUESTION_LETTERS: Final = 16
+"""Letters and digits by which a question is recognized, its first ones: a program may cut the rest."""
+_FEWEST_LETTERS: Final = 12
+"""A question of fewer is recognized by all of its characters: an answer may well have such a word."""
+_NO_LETTERS: Final = re.compile(r"[\W_]++")
 _PARTS_EACH: Final = 4  # of a text at its quotation marks, for a question and its answer
 _NOTE: Final = " user notes: "
 _REASON: Final = re.compile(
@@ -78,8 +85,8 @@ def answer_of(action: Action, words: str | None = None) -> LedgerMessage | None:
 def answers_in(output: str, questions: Sequence[str]) -> str | None:
     """The user's words in the result of a call that asked them: the texts of JSON; what is in quotation marks
     after each question in such marks, and a note to it, where no other marks are there; or else the whole.
-    None without questions, or where the output has them in any other way: what a model asked may then pass
-    for the user's.
+    None without questions or words, or where the output has a question in any other way, also escaped, cut,
+    or in another case: what a model asked may then pass for the user's.
     """
     texts = _texts_of_json(output)
     parts = output.split('"')
@@ -94,10 +101,23 @@ def answers_in(output: str, questions: Sequence[str]) -> str | None:
     ):
         answers = zip(parts[3::_PARTS_EACH], after, strict=True)
         return "\n".join(text for answer, rest in answers for text in (answer, *_note_in(rest)))
-    words = texts or output
-    line = one_line(words)
-    is_asked = len(questions) > _MOST_QUESTIONS or any(one_line(each) in line for each in questions)
-    return None if is_asked or not questions else words
+    words = output if texts is None else texts
+    if not words or not questions or len(questions) > _MOST_QUESTIONS:
+        return None
+    line, letters = _comparable(words)
+    return None if any(_is_asked_in(line, letters, *_comparable(each)) for each in questions) else words
+
+
+def _comparable(text: str) -> tuple[str, str]:
+    """`text` as it is read, on one line and in one case, and the letters and digits of that alone."""
+    line = one_line(unicodedata.normalize("NFKD", unescaped(text)).casefold())
+    return line, _NO_LETTERS.sub("", line)
+
+
+def _is_asked_in(line: str, letters: str, question: str, question_letters: str) -> bool:
+    if len(question_letters) < _FEWEST_LETTERS:
+        return question in line
+    return question_letters[:_QUESTION_LETTERS] in letters
 
 
 def _note_in(rest: str) -> Iterator[str]:
