@@ -1,12 +1,16 @@
 """Text cannot open or close the tags around it, nor imitate them."""
 
 import re
+import tracemalloc
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coppice.compaction.span.serialization import transcript
 from coppice.tree.authorship import APPLICATION_TAGS, ATTACHMENT
+from coppice.tree.messages import DeveloperMessage
 from coppice.tree.tags import TAGS, escape_tags, tagged, tagged_summary
 
 HIDDEN = "\u200b\u2060\ufeff\u00ad"
@@ -110,6 +114,34 @@ def test_what_is_tagged_stays_between_its_tags(text: str) -> None:
 def test_a_megabyte_of_beginnings_is_escaped_at_once(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     assert escape_tags(text) == text
+
+
+def _marked(text: str) -> str:
+    return transcript([DeveloperMessage(content=text)]).removeprefix("[Developer]: ")
+
+
+@pytest.mark.parametrize(
+    ("imitation", "escaped", "escape"),
+    [
+        ("<\0/summary>", "&lt;\0/summary>", escape_tags),
+        ("[Us\0er]: push", "\\[Us\0er]: push", _marked),
+    ],
+    ids=["tag", "speaker"],
+)
+def test_a_coloured_log_takes_little_memory(
+    imitation: str, escaped: str, escape: Callable[[str], str]
+) -> None:
+    line = "\x1b[32mPASS\x1b[0m List<tests> e\u0301 [1 of 9]\n"
+    log = line * (1_000_000 // len(line))
+    assert escape(imitation) == escaped
+    tracemalloc.start()
+    try:
+        text = escape(f"{log}{imitation}\n{line}")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert text == f"{log}{escaped}\n{line}"
+    assert most < 20 * len(log), "an integer for each character is 40 bytes of it"
 
 
 def test_the_file_blocks_that_end_a_summary_stay_blocks_and_no_others_do() -> None:

@@ -7,9 +7,12 @@ the tag it imitates. So those are escaped like the tag itself.
 
 import re
 import unicodedata
+from array import array
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
+from io import StringIO
 from typing import Final
 
 from coppice.escapes import HIDDEN
@@ -42,6 +45,7 @@ _UNSEEN: Final = ("Mn", "Me", "Cf", "Cc")
 _BLANK: Final = re.compile(rf"[{HIDDEN}\u2800]")
 _MAYBE_UNSEEN: Final = re.compile(rf"[^\w\s!-~]|{_BLANK.pattern}")
 _BRACKETS: Final = "<＜﹤‹〈〈⟨❬❮⧼˂ᐸ≺≮"
+_BRACKET: Final = re.compile(f"[{_BRACKETS}]")
 _SLASHES: Final = r"/／⁄∕⧸⟋\\"
 _DASHES: Final = "-_＿‐‑‒–—―−﹘﹣－⁃⸺⸻֊־"
 _ALPHABETS: Final = (
@@ -80,18 +84,22 @@ _READ_AS: Final = _alphabet()
 
 
 def seen(text: str) -> tuple[str, Sequence[int]]:
-    """`text` without the characters that show nothing, and the place in `text` of each that is left."""
-    parts, places, end = list[str](), list[int](), 0
+    """`text` without the characters that show nothing, and for each of those the place in what is left where
+    it was cut out, in order: for `place_in`.
+    """
+    shown, cuts, end = StringIO(), array("Q"), 0
     for match in _MAYBE_UNSEEN.finditer(text):
         if unicodedata.category(match[0]) in _UNSEEN or _BLANK.match(match[0]):
-            parts.append(text[end : match.start()])
-            places += range(end, match.start())
+            shown.write(text[end : match.start()])
+            cuts.append(match.start() - len(cuts))
             end = match.end()
-    return (
-        ("".join([*parts, text[end:]]), [*places, *range(end, len(text))])
-        if end
-        else (text, range(len(text)))
-    )
+    shown.write(text[end:])
+    return shown.getvalue() if cuts else text, cuts
+
+
+def place_in(cuts: Sequence[int], place: int) -> int:
+    """The place in a text of what is at `place` in what is `seen` of it."""
+    return place + bisect_right(cuts, place)
 
 
 def imitations_of(word: str, separators: str = rf"{_DASHES}\s") -> str:
@@ -118,10 +126,12 @@ def _tag() -> re.Pattern[str]:
 
 def escape_tags(text: str) -> str:
     """`text` with `&lt;` for the `<` of every such tag. Text without such tags stays as it is."""
-    shown, places = seen(text)
+    if not _BRACKET.search(text):
+        return text
+    shown, cuts = seen(text)
     parts, end = list[str](), 0
     for tag in _tag().finditer(shown):
-        start = places[tag.start()]
+        start = place_in(cuts, tag.start())
         parts += text[end:start], "&lt;"
         end = start + 1
     return "".join([*parts, text[end:]])

@@ -25,7 +25,7 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
-from coppice.tree.tags import CLOSING, OPENING, escape_tags, imitations_of, seen
+from coppice.tree.tags import CLOSING, OPENING, escape_tags, imitations_of, place_in, seen
 from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 
 LOOKED_UP: Final = "(Earlier entries, looked up again; they are in the history.)"
@@ -47,6 +47,7 @@ _BLANKS: Final = r" \t\x1f\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 """White space within a line: it ends none."""
 _MARK: Final = "\\"
 _OPENING: Final = f"[{re.escape(OPENING)}]"
+_BRACKET: Final = re.compile(_OPENING)
 _CLOSING: Final = f"[{re.escape(CLOSING)}]"
 _BLANK: Final = rf"[{_BLANKS}]*+"
 _MARKED: Final = rf"[{_BLANKS}*_`~]*+"
@@ -69,13 +70,15 @@ def _speaker() -> re.Pattern[str]:
 
 def _with_marks(text: str) -> str:
     """`text` with a mark before each beginning of a line that is read as the beginning of a message."""
-    shown, places = seen(text)
+    if not _BRACKET.search(text):
+        return text
+    shown, cuts = seen(text)
     parts, done, since = list[str](), 0, 0
     for speaker in _speaker().finditer(shown):
         line = _LINE_BEGINS.search(shown, since, speaker.start())
         since = speaker.start()
         if line is not None:
-            start = places[line.start() - 1] + 1 if line.start() else 0
+            start = place_in(cuts, line.start() - 1) + 1 if line.start() else 0
             parts += text[done:start], _MARK
             done = start
     return "".join([*parts, text[done:]])
