@@ -102,10 +102,13 @@ def place_in(cuts: Sequence[int], place: int) -> int:
     return place + bisect_right(cuts, place)
 
 
-def imitations_of(word: str, separators: str = rf"{_DASHES}\s") -> str:
-    """A pattern of whatever is read as `word` where it is `seen`: any case, letters of other alphabets."""
+def imitations_of(word: str, separator: str = rf"(?:[{_DASHES}]++|\s++)") -> str:
+    """A pattern of whatever is read as `word` where it is `seen`: any case, letters of other alphabets.
+
+    Code has dashes between blanks: `i < read - files`.
+    """
     return "".join(
-        f"[{separators}]++" if char in "-_ " else _READ_AS.get(char.lower(), re.escape(char)) for char in word
+        separator if char in "-_ " else _READ_AS.get(char.lower(), re.escape(char)) for char in word
     )
 
 
@@ -116,7 +119,7 @@ def _tag() -> re.Pattern[str]:
     Code has `<Command name="x">` and `List<Attachment>`, which open none of the applications' tags.
     """
     firsts = "|".join(map(imitations_of, sorted({tag[0] for tag in (*TAGS, *APPLICATION_TAGS, ATTACHMENT)})))
-    names = [*map(imitations_of, TAGS), *(imitations_of(tag, _DASHES) for tag in APPLICATION_TAGS)]
+    names = [*map(imitations_of, TAGS), *(imitations_of(tag, f"[{_DASHES}]++") for tag in APPLICATION_TAGS)]
     titled = rf"{imitations_of(ATTACHMENT)}(?(closes)|\s++{imitations_of('title')})"
     return re.compile(
         rf"[{_BRACKETS}](?=\s*+(?P<closes>[{_SLASHES}])?+\s*+(?={firsts})"  # letters are tried first
