@@ -221,13 +221,25 @@ def test_what_the_user_wrote_beside_an_answer_is_theirs(answers: Json, note: str
     assert words_of(entries) == [("answer", words)]
 
 
-def test_no_answer_is_lost_beside_one_of_several_choices() -> None:
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (["a", "b"], "No\na, b\nOnly x."),
+        (None, "No\nOnly x."),
+        ({"a": 1}, "No\nOnly x."),
+        ([1], "No\nOnly x."),
+    ],
+)
+def test_no_answer_is_lost_beside_one_that_is_no_text(other: object, words: str) -> None:
     questions = [QUESTION, {"question": "Which?"}]
-    answered = result("3", "2", result_block("c", 'So: "May I push?"="No", "Which?"="a, b".'))
-    answered["toolUseResult"] = {"answers": {"May I push?": "No", "Which?": ["a", "b"]}}
+    answered = result("3", "2", result_block("c", 'So: "May I push?"="No", "Which?"=(no option selected).'))
+    answered["toolUseResult"] = {
+        "answers": {"May I push?": "No", "Which?": other},
+        "annotations": {"Which?": {"notes": "Only x."}},
+    }
     call = call_block("c", "AskUserQuestion", questions=questions)
     _, entries = read_lines(*lines_of(prompt("1", None, "Go on."), reply("2", "1", "m", call), answered))
-    assert words_of(entries) == [("answer", "No\na, b")]
+    assert words_of(entries) == [("answer", words)]
 
 
 def test_what_is_asked_stays_in_its_label() -> None:

@@ -137,15 +137,20 @@ def _answer(value: dict[str, Any]) -> dict[str, str]:
     """What the user answered and wrote beside it, where the record has it apart from the questions."""
     recorded = object_at(value, "toolUseResult")
     answers, notes = object_at(recorded, "answers"), object_at(recorded, "annotations")
-    if not all(isinstance(answer, str) for answer in answers.values()):
-        return {}  # the line has all of them
     texts: list[str] = []
     for question in dict.fromkeys((*answers, *notes)):
         note = text_at(object_at(notes, question), "notes")
-        answer = text_at(answers, question)
+        answer = _chosen(answers.get(question))
         given = note if answer == _ONLY_NOTES else answer
         texts += filter(None, dict.fromkeys((given, note)))
     return {"answer": "\n".join(texts)} if texts else {}
+
+
+def _chosen(answer: object) -> str | None:
+    """An answer, or the choices where it is several; None where it is neither."""
+    if isinstance(answer, list):
+        return ", ".join(each for each in answer if isinstance(each, str))
+    return answer if isinstance(answer, str) else None
 
 
 def _begins_with(content: Sequence[dict[str, Any]], beginnings: tuple[str, ...]) -> bool:
