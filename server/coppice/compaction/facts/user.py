@@ -84,7 +84,9 @@ def answer_of(action: Action, words: str | None = None) -> LedgerMessage | None:
 
 def answers_in(output: str, questions: Sequence[str]) -> str | None:
     """The user's words in the result of a call that asked them: the texts of JSON; what is in quotation marks
-    after each question in such marks, and a note to it, where no other marks are there; or else the whole.
+    after each question in such marks, and the notes to all but the last, where no other marks are there; or
+    else the whole.
+
     None without questions or words, or where the output has a question in any other way, also escaped, cut,
     or in another case: what a model asked may then pass for the user's.
     """
@@ -99,8 +101,7 @@ def answers_in(output: str, questions: Sequence[str]) -> str | None:
         and {*map(str.strip, parts[2::_PARTS_EACH])} <= {"=", ":"}
         and all(rest.startswith((",", _NOTE)) for rest in after[:-1])
     ):
-        answers = zip(parts[3::_PARTS_EACH], after, strict=True)
-        return "\n".join(text for answer, rest in answers for text in (answer, *_note_in(rest)))
+        return "\n".join(_answers_and_notes(parts[3::_PARTS_EACH], after))
     words = output if texts is None else texts
     if not words or not questions or len(questions) > _MOST_QUESTIONS:
         return None
@@ -120,10 +121,15 @@ def _is_asked_in(line: str, letters: str, question: str, question_letters: str) 
     return question_letters[:_QUESTION_LETTERS] in letters
 
 
-def _note_in(rest: str) -> Iterator[str]:
-    """What the user wrote beside an answer, from what follows it."""
-    if rest.startswith(_NOTE):
-        yield rest.removeprefix(_NOTE).rstrip(", ")
+def _answers_and_notes(answers: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    """Each answer with what the user wrote beside it, from what follows each.
+
+    The last note is left out, with a mark in its place: nothing divides it from what the tool adds.
+    """
+    for number, (answer, rest) in enumerate(zip(answers, after, strict=True), start=1):
+        yield answer
+        if rest.startswith(_NOTE):
+            yield rest.removeprefix(_NOTE).rstrip(", ") if number < len(after) else ELISION
 
 
 def _texts_of_json(output: str) -> str | None:
