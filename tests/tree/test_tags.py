@@ -37,6 +37,8 @@ UNSEEN = "\u0301\u05b0\u064e\u3099\u20dd\x08\x7f\x9d\u2800\u3164\U000e0100\U0001
         "<\u0338/\u0301{}>",
         "\u226e/{}>",
         "<\0/\u2800{}\x08>",
+        "<\x1b[0m/\x1b[1;32m{}\x1b[K>",
+        "<\x1b[m/\x1b[?25h\x9b1m{}\x1b[m>",
     ],
 )
 def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:

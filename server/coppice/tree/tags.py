@@ -43,7 +43,6 @@ CLOSING: Final = "]］〕】〗〙〛⟧⁆❳⦌⦘﹞」｣⸥⎦"
 _UNSEEN: Final = ("Mn", "Me", "Cf", "Cc")
 """General categories of characters that show nothing by themselves: accents, formats, controls."""
 _BLANK: Final = re.compile(rf"[{HIDDEN}\u2800]")
-_MAYBE_UNSEEN: Final = re.compile(rf"[^\w\s!-~]|{_BLANK.pattern}")
 _BRACKETS: Final = "<＜﹤‹〈〈⟨❬❮⧼˂ᐸ≺≮"
 _BRACKET: Final = re.compile(f"[{_BRACKETS}]")
 _SLASHES: Final = r"/／⁄∕⧸⟋\\"
@@ -81,17 +80,27 @@ def _alphabet() -> dict[str, str]:
 
 
 _READ_AS: Final = _alphabet()
+_OTHERS: Final = rf"(?:[^\w\s!-~]|{_BLANK.pattern})*+"
+_ESCAPE_SEQUENCE: Final = (
+    r"(?:\x1b\[|\x9b)[0-9:;?]{1,64}+[A-Za-z]"
+    rf"|\x1b\[(?:K|m(?!{_OTHERS}{_READ_AS['e']}{_OTHERS}{_READ_AS['m']}))"
+)
+"""What colours text or clears a line. Without a number only these two are: a model reads `[User]` where a
+terminal does not show `\x1b[U`, and `[memory` where it does not show `\x1b[m`.
+"""
+_MAYBE_UNSEEN: Final = re.compile(rf"{_ESCAPE_SEQUENCE}|[^\w\s!-~]|{_BLANK.pattern}")
 
 
 def seen(text: str) -> tuple[str, Sequence[int]]:
-    """`text` without the characters that show nothing, and for each of those the place in what is left where
-    it was cut out, in order: for `place_in`.
+    """`text` without the characters and escape sequences that show nothing, and for each character of those
+    the place in what is left where it was cut out, in order: for `place_in`.
     """
     shown, cuts, end = StringIO(), array("Q"), 0
     for match in _MAYBE_UNSEEN.finditer(text):
-        if unicodedata.category(match[0]) in _UNSEEN or _BLANK.match(match[0]):
+        length = len(match[0])
+        if length > 1 or unicodedata.category(match[0]) in _UNSEEN or _BLANK.match(match[0]):
             shown.write(text[end : match.start()])
-            cuts.append(match.start() - len(cuts))
+            cuts.extend([match.start() - len(cuts)] * length)
             end = match.end()
     shown.write(text[end:])
     return shown.getvalue() if cuts else text, cuts

@@ -31,7 +31,8 @@ _LABELS: Final = {
 }  # fmt: skip
 _WORDS: Final = "|".join(map(imitations_of, (*(w.rstrip(": ") for w in _LABELS.values() if w), "shortened")))
 _LIKE_LABEL: Final = re.compile(
-    rf"[\s*_`]*+[{re.escape(OPENING)}]\s*+(?:[#＃﹟]|(?:{_WORDS})\s*+[,:：{re.escape(CLOSING)}])"
+    rf"(?:[\s*_`]|\[(?:[0-9:;?]{{1,64}}+[A-Za-z]|[Km](?![^\W_])))*+"  # colours, without the escape character
+    rf"[{re.escape(OPENING)}]\s*+(?:[#＃﹟]|(?:{_WORDS})\s*+[,:：{re.escape(CLOSING)}])"
 )
 """How a line begins that could pass for the label before a message."""
 
