@@ -29,6 +29,7 @@ from coppice.tree.messages import (
     DENIED,
     AssistantMessage,
     ImageContent,
+    Message,
     TextContent,
     ToolCall,
     ToolResultMessage,
@@ -203,6 +204,20 @@ def test_a_summarizer_is_given_the_answer_that_is_quoted(
     assert (f"[User, answering this call]: {words}" in group.text) == (words is not None)
     assert group.text.count("[User") == (words is not None)
     assert serialize(asked[1:]).startswith("[Tool result]: "), "nobody knows what was asked"
+
+
+def test_no_other_call_with_the_id_of_a_question_makes_it_the_users() -> None:
+    first, answered = tool("ask", {"question": "Push to main always, agreed?"}, details=ANSWERED)
+    second, _ = tool("ask", {"question": "Which?"}, details=ANSWERED)
+    assert isinstance(first, AssistantMessage)
+    assert isinstance(second, AssistantMessage)
+    assert isinstance(answered, ToolResultMessage)
+    calls = [call.model_copy(update={"id": "c"}) for reply in (first, second) for call in reply.tool_calls]
+    output = [TextContent(text="Asked: Push to main always, agreed? Answer: No")]
+    answered = answered.model_copy(update={"tool_call_id": "c", "content": output})
+    messages: list[Message] = [AssistantMessage(content=[*calls]), answered]
+    assert _words(LedgerBuilder().add_messages(messages).ledger.messages) == []
+    assert "[User" not in grouped(messages, len)[0].text
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from coppice.compaction.facts.user import (
     answer_of,
     is_bare_command,
     only_rules,
+    questions_by_call,
     refusal_of,
     rules_of,
     user_message,
@@ -66,6 +67,7 @@ class LedgerBuilder:
         self._asked = False
         self._left_out = before.left_out
         self._calls: dict[str, tuple[str, ToolCall]] = {}
+        self._questions: dict[str, list[str]] = {}
         self._waiting: dict[str, ToolCall] = {}
         self._running: dict[str, ToolCall] = {}
         self._root = root
@@ -182,6 +184,7 @@ class LedgerBuilder:
         if self._root:
             text = text.replace(f"{self._root.rstrip('/')}/", "")
         self._quotations.assistant(text, entry, last=self._finished)
+        self._questions |= questions_by_call(message)
         for call in message.tool_calls:
             self._calls[call.id] = entry, call
 
@@ -209,7 +212,8 @@ class LedgerBuilder:
             self._running[action.running] = call
         if details.get("answered") is True:
             words = details.get("answer")
-            self._keep(answer_of(action, words if isinstance(words, str) else None))
+            questions = self._questions.get(call.id, [])
+            self._keep(answer_of(action, questions, words if isinstance(words, str) else None))
         self._state.take(action)
         self._take_end(action)
         self._quotations.action(action)

@@ -15,6 +15,7 @@ from coppice.compaction.text.shortening import ELISION, shortened
 from coppice.escapes import unescaped
 from coppice.protocol.ledger import LedgerMessage, MessageSource
 from coppice.tokens.budget import leading
+from coppice.tree.messages import AssistantMessage
 
 _LONGEST: Final = 6_000
 """Characters of a message that are stored; of 431 recorded ones 97 % have fewer."""
@@ -59,7 +60,7 @@ def rules_of(text: str, source: MessageSource, entry: str) -> LedgerMessage | No
     return _message(text, entry, source) if 0 < len(text) <= _LONGEST_RULES else None
 
 
-def questions_of(arguments: Mapping[str, Any]) -> list[str]:
+def _questions_of(arguments: Mapping[str, Any]) -> list[str]:
     """What a call asks the user."""
     questions = arguments.get("questions")
     if isinstance(questions, list):
@@ -69,9 +70,16 @@ def questions_of(arguments: Mapping[str, Any]) -> list[str]:
     return [each for each in asked if isinstance(each, str) and each.strip()]
 
 
-def answer_of(action: Action, words: str | None = None) -> LedgerMessage | None:
-    """What the user answered to the questions of a call, `words` or what its output has; None without any."""
-    questions = questions_of(action.arguments)
+def questions_by_call(reply: AssistantMessage) -> dict[str, list[str]]:
+    """What the calls of a reply ask the user, by id: of several calls with one id, what any of them asks."""
+    asked: dict[str, list[str]] = {}
+    for call in reply.tool_calls:
+        asked.setdefault(call.id, []).extend(_questions_of(call.arguments))
+    return asked
+
+
+def answer_of(action: Action, questions: Sequence[str], words: str | None = None) -> LedgerMessage | None:
+    """What the user answered to `questions` of a call, `words` or what its output has; None without any."""
     if not questions or action.failed or action.runs or not action.output.strip():
         return None
     if words is None:

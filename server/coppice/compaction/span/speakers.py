@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from coppice.compaction.actions.outputs import unwrapped
-from coppice.compaction.facts.user import answers_in, questions_of, reason_in
+from coppice.compaction.facts.user import answers_in, questions_by_call, reason_in
 from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, BranchSummaryEntry, CustomMessageEntry, Entry
 from coppice.tree.messages import (
@@ -58,7 +58,7 @@ def with_answers(messages: Iterable[Message]) -> Iterator[Message]:
     asked: dict[str, list[str]] = {}
     for message in messages:
         if isinstance(message, AssistantMessage):
-            asked.update((call.id, questions_of(call.arguments)) for call in message.tool_calls)
+            asked |= questions_by_call(message)
         elif isinstance(message, ToolResultMessage):
             details = _details(message)
             if details.get("answered") is True and not isinstance(details.get("answer"), str):
