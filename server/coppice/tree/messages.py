@@ -175,7 +175,7 @@ given. Set by a client that asked or by the importer of a format that records it
 """
 ANSWERED: Final = {"answered": True}
 """`details` of a result: the call asked the user, and the content is the answer. Set as `DENIED` is. Where
-the content has more than the user's words they are in `answer` beside it, set by the importer.
+the content has more than the user's words they are in `answer` beside it, set by the same.
 """
 NOT_RUN: Final = {"notRun": True}
 """`details` of an error: the call was not carried out, or was broken off, and the content says why. Set by
@@ -189,6 +189,11 @@ class ToolResultMessage(_Message):
     With `denied: true` in `details` the user did not allow the call, with `answered: true` the call asked the
     user: what the user said is then in the content, as it is in no other result. With `notRun: true` in those
     of an error the call was not carried out, or was broken off: its content is no output.
+
+    What was asked is looked for in the call's argument `question`, or in `question` or `prompt` of each
+    object in its `questions`. Where there is none, or the content has a question other than in quotation
+    marks before its answer, the content counts as the tool's. So a client that has the user's words apart
+    sets them as the text `answer` beside `answered`.
 
     `workspaceState` names the files as they are after the call.
     """
