@@ -10,7 +10,7 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from io import StringIO
 from typing import Final
@@ -80,23 +80,28 @@ def _alphabet() -> dict[str, str]:
 
 
 _READ_AS: Final = _alphabet()
-_OTHERS: Final = rf"(?:[^\w\s!-~]|{_BLANK.pattern})*+"
-_ESCAPE_SEQUENCE: Final = (
-    r"(?:\x1b\[|\x9b)[0-9:;?]{1,64}+[A-Za-z]"
-    rf"|\x1b\[(?:K|m(?!{_OTHERS}{_READ_AS['e']}{_OTHERS}{_READ_AS['m']}))"
-)
-"""What colours text or clears a line. Without a number only these two are: a model reads `[User]` where a
-terminal does not show `\x1b[U`, and `[memory` where it does not show `\x1b[m`.
-"""
-_MAYBE_UNSEEN: Final = re.compile(rf"{_ESCAPE_SEQUENCE}|[^\w\s!-~]|{_BLANK.pattern}")
+_MAYBE_UNSEEN: Final = re.compile(rf"[^\w\s!-~]|{_BLANK.pattern}")
+_SEQUENCE: Final = re.compile(r"(?:\x1b\[|\x9b)[0-9:;?]{0,64}+[A-Za-z]")
+"""What colours text, moves or clears in a terminal."""
+_UNSEEN_OR_SEQUENCE: Final = re.compile(rf"{_SEQUENCE.pattern}|{_MAYBE_UNSEEN.pattern}")
 
 
-def seen(text: str) -> tuple[str, Sequence[int]]:
-    """`text` without the characters and escape sequences that show nothing, and for each character of those
-    the place in what is left where it was cut out, in order: for `place_in`.
+def in_each_reading(text: str, change: Callable[[str, str, Sequence[int]], str]) -> str:
+    """`text` as `change` makes it of it, of what is seen of it, and of its cuts (as `seen`).
+
+    Twice where it has escape sequences: a model may read one without its first character only, where its
+    letter is the first of a word in brackets, or, as a terminal does, not at all.
+    """
+    text = change(text, *seen(text))
+    return change(text, *seen(text, _UNSEEN_OR_SEQUENCE)) if _SEQUENCE.search(text) else text
+
+
+def seen(text: str, unseen: re.Pattern[str] = _MAYBE_UNSEEN) -> tuple[str, Sequence[int]]:
+    """`text` without the characters that show nothing, and for each of those the place in what is left where
+    it was cut out, in order: for `place_in`.
     """
     shown, cuts, end = StringIO(), array("Q"), 0
-    for match in _MAYBE_UNSEEN.finditer(text):
+    for match in unseen.finditer(text):
         length = len(match[0])
         if length > 1 or unicodedata.category(match[0]) in _UNSEEN or _BLANK.match(match[0]):
             shown.write(text[end : match.start()])
@@ -138,9 +143,10 @@ def _tag() -> re.Pattern[str]:
 
 def escape_tags(text: str) -> str:
     """`text` with `&lt;` for the `<` of every such tag. Text without such tags stays as it is."""
-    if not _BRACKET.search(text):
-        return text
-    shown, cuts = seen(text)
+    return in_each_reading(text, _escaped) if _BRACKET.search(text) else text
+
+
+def _escaped(text: str, shown: str, cuts: Sequence[int]) -> str:
     parts, end = list[str](), 0
     for tag in _tag().finditer(shown):
         start = place_in(cuts, tag.start())

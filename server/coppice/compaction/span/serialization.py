@@ -1,7 +1,7 @@
 """A conversation as one text, for whoever summarizes it or reads it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -25,7 +25,7 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
-from coppice.tree.tags import CLOSING, OPENING, escape_tags, imitations_of, place_in, seen
+from coppice.tree.tags import CLOSING, OPENING, escape_tags, imitations_of, in_each_reading, place_in
 from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 
 LOOKED_UP: Final = "(Earlier entries, looked up again; they are in the history.)"
@@ -70,9 +70,10 @@ def _speaker() -> re.Pattern[str]:
 
 def _with_marks(text: str) -> str:
     """`text` with a mark before each beginning of a line that is read as the beginning of a message."""
-    if not _BRACKET.search(text):
-        return text
-    shown, cuts = seen(text)
+    return in_each_reading(text, _marked) if _BRACKET.search(text) else text
+
+
+def _marked(text: str, shown: str, cuts: Sequence[int]) -> str:
     parts, done, since = list[str](), 0, 0
     for speaker in _speaker().finditer(shown):
         line = _LINE_BEGINS.search(shown, since, speaker.start())
