@@ -80,10 +80,14 @@ def _alphabet() -> dict[str, str]:
 
 
 _READ_AS: Final = _alphabet()
-_MAYBE_UNSEEN: Final = re.compile(rf"[^\w\s!-~]|{_BLANK.pattern}")
+_NO_PLAIN: Final = r"[^ -~\t-\r\x1c-\x1f]"
+"""What is neither white space nor printable ASCII: a set that is searched fast."""
+_MAYBE_UNSEEN: Final = re.compile(rf"{_NO_PLAIN}(?:(?<![\w\s])|(?<={_BLANK.pattern}))")
 _SEQUENCE: Final = re.compile(r"(?:\x1b\[|\x9b)[0-9:;?]{0,64}+[A-Za-z]")
 """What colours text, moves or clears in a terminal."""
-_UNSEEN_OR_SEQUENCE: Final = re.compile(rf"{_SEQUENCE.pattern}|{_MAYBE_UNSEEN.pattern}")
+_UNSEEN_OR_SEQUENCE: Final = re.compile(
+    rf"{_NO_PLAIN}(?:(?:(?<=\x1b)\[|(?<=\x9b))[0-9:;?]{{0,64}}+[A-Za-z]|(?<![\w\s])|(?<={_BLANK.pattern}))"
+)
 
 
 def in_each_reading(text: str, change: Callable[[str, str, Sequence[int]], str]) -> str:
