@@ -25,6 +25,8 @@ from typing import Any, Final, NoReturn
 import coppice
 from coppice.tokens.counting import encoding
 
+PID_FILE: Final = "COPPICE_TEST_PID_FILE"
+"""The variable that names the file to which a forked program writes its process id before it runs."""
 _CLIENT: Final = Path(__file__).with_name("preloaded_client.py")
 _LONGEST_REQUEST: Final = 200_000  # bytes: about what a socket takes at once
 _STREAMS: Final = 3
@@ -145,6 +147,8 @@ def _become(request: dict[str, Any]) -> list[str]:
     # Where a program puts another in its place, it would be closed with what still writes to it.
     sys.__stdout__ = sys.stdout  # type: ignore[misc]  # as Python itself does
     random.seed()
+    if file := os.environ.get(PID_FILE):
+        Path(file).write_text(str(os.getpid()), encoding="ascii")
     return list(request["arguments"])
 
 

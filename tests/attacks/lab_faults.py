@@ -130,7 +130,7 @@ class Faults:
         """The server has the descriptors that it has, and a few more."""
         # What was never used is imported first, for which a server in use needs no descriptor.
         window.result("coppice/conversation/list", {})
-        process = psutil.Process(window.process.pid)
+        process = psutil.Process(window.pid)
         allowed = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
         few = process.num_fds() + self.chance.randrange(6)
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (few, allowed[1]))
@@ -144,7 +144,7 @@ class Faults:
         It may end: what it has no memory for is not always its own code.
         """
         window.result("coppice/conversation/list", {})
-        process = psutil.Process(window.process.pid)
+        process = psutil.Process(window.pid)
         allowed = resource.prlimit(process.pid, resource.RLIMIT_AS)
         little = process.memory_info().vms + self.chance.choice((1, 4, 16)) * 2**20
         resource.prlimit(process.pid, resource.RLIMIT_AS, (little, allowed[1]))

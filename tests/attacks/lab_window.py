@@ -1,12 +1,13 @@
 """A server process of the fault laboratory, and its client: what it reads, answers and is notified of."""
 
 import json
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lsp.raw_client import RawServer
+from lsp.forked_server import ForkedServer
 
 PATIENCE = 120.0
 """Seconds until a request counts as not answered: longer than all the server's limits on a busy machine."""
@@ -14,17 +15,21 @@ TURN = "turn"
 TOOL: dict[str, Any] = {"name": "read", "description": "Reads a file.", "inputSchema": {"type": "object"}}
 
 
-class Window(RawServer):
+class Window(ForkedServer):
     """A server whose output is not read while `reading` is clear.
 
     It runs the tools of its server's turns. `announced` are the entries that turns announced as stored.
     """
 
-    def __init__(self, directory: Path, command: Sequence[str], variables: dict[str, str]) -> None:
+    def __init__(
+        self, directory: Path, command: Sequence[str], variables: dict[str, str], *, is_forked: bool
+    ) -> None:
         self.reading = threading.Event()
         self.reading.set()
         self.announced: list[str] = []
-        super().__init__(directory, command, variables=variables)
+        super().__init__(
+            directory, command, python=None if is_forked else (sys.executable,), variables=variables
+        )
 
     def receive(self, timeout: float = PATIENCE) -> dict[str, Any]:
         return super().receive(timeout)

@@ -33,6 +33,8 @@ T = TypeVar("T")
 WINDOWS: Final = 5
 MEMORY_LIMIT: Final = 400 * 2**20
 """Bytes of each server."""
+FORKED: Final = 0.8
+"""The share of servers that are forked. The others import what they need under faults."""
 FAULTS: Final = {
     "none": 10,
     "failing request": 20,
@@ -50,7 +52,7 @@ FAULTS: Final = {
     "newer server": 1,
     "flipped bytes": 1,
 }
-"""How often each is drawn. A server that has to start again costs a second: those faults come less often."""
+"""How often each is drawn. Those come less often after which servers have to start again."""
 ONLY_FILES: Final = frozenset({"lock", "removed file", "flipped bytes"})
 """The faults that need a database file."""
 
@@ -152,7 +154,7 @@ class Laboratory:
             if fault == "removed file" and operation in {"append", "delete", "import", "fork", "prompt"}:
                 assert refused == "storage-failed", (operation, refused)
         for each in self.windows:
-            used = psutil.Process(each.process.pid).memory_info().rss
+            used = psutil.Process(each.pid).memory_info().rss
             assert used < MEMORY_LIMIT, used
 
     def _done(self, window: Window, operation: str, *, may_end: bool) -> str | None:
@@ -183,8 +185,7 @@ class Laboratory:
         window.announced.clear()
         window.start_request(f"coppice/{method}", params)
         time.sleep(self.chance.uniform(0, 0.05))
-        window.process.kill()
-        window.process.wait()
+        window.kill()
         self._replace(window)
         if operation == "prompt":
             self.conversations.acknowledged[conversation] |= set(window.announced)
@@ -242,7 +243,10 @@ class Laboratory:
 
     def _window(self) -> Window:
         variables = {"COPPICE_STORAGE_URL": self.url} if self.url else {}
-        window = Window(self.directory, newer_server.command(self.steps_ahead), variables)
+        is_forked = self.chance.random() < FORKED
+        window = Window(
+            self.directory, newer_server.command(self.steps_ahead), variables, is_forked=is_forked
+        )
         settings = {
             "model": {"provider": "openai", "name": "m", "baseUrl": self.model, "contextWindow": WINDOW},
             "compaction": {"reserveTokens": 1_000, "keepRecentTokens": 500},

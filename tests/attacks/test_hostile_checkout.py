@@ -9,6 +9,7 @@ import psutil
 import pytest
 from attacks.hostile_checkouts import PATTERNS, SETTINGS
 from cli.conftest import Coppice, coppice, home
+from lsp.forked_server import ForkedServer
 from lsp.raw_client import RawServer
 
 from coppice.service.core.settings_source import SettingsSource
@@ -97,11 +98,11 @@ def test_a_file_event_is_answered_and_the_other_folder_works(
     make(hostile)
     other = tmp_path / "other"
     other.mkdir()
-    with RawServer(tmp_path) as server:
+    with ForkedServer(tmp_path) as server:
         window = Window(server, [hostile, other])
         window.watched(hostile / LONG_PATH, hostile / "src" / "b.py", other / "a.py")
         in_hostile, in_other = [window.modified(talk) for talk in window.talks]
-        used = psutil.Process(server.process.pid).cpu_times()
+        used = psutil.Process(server.pid).cpu_times()
         assert used.user + used.system < LIMIT_SECONDS
     assert in_other == ["a.py"]
     assert "src/b.py" in in_hostile

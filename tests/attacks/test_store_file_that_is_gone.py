@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lsp.forked_server import ForkedServer
 from lsp.raw_client import RawServer, environment
 from preloaded import python
 
@@ -85,12 +86,12 @@ def test_the_command_line_reports_it_too(
 
 
 def test_a_new_file_is_not_made_next_to_the_log_of_one_that_is_gone(tmp_path: Path, store: Path) -> None:
-    killed = RawServer(tmp_path)  # not a preloaded one, which a kill reaches a moment later
+    killed = ForkedServer(tmp_path)
     killed.initialize({"rootUri": tmp_path.as_uri()})
     [conversation] = conversations(killed)
     message = {"type": "message", "message": {"role": "user", "content": "A tree is planted."}}
     killed.result("coppice/append", {"conversationId": conversation["id"], "entries": [message] * 20})
-    killed.process.kill()
+    killed.kill()
     killed.end()
     log = store.with_name(f"{store.name}-wal")
     content = log.read_bytes()

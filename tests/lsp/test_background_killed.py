@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from lsp.editor import GATED, WORKSPACE
-from lsp.raw_client import RawServer
+from lsp.forked_server import ForkedServer
 
 from coppice.store.tree.location import workspace_database
 
@@ -29,7 +29,7 @@ class Window:
 
     def __init__(self, directory: Path) -> None:
         self.gate = directory / "gate"
-        self.server = RawServer(directory, (str(GATED), str(self.gate)))
+        self.server = ForkedServer(directory, (str(GATED), str(self.gate)))
         folder = {"uri": WORKSPACE, "name": "editor"}
         options = {"settings": SETTINGS}
         self.server.initialize({"workspaceFolders": [folder], "initializationOptions": options})
@@ -49,8 +49,7 @@ class Window:
         return status
 
     def kill(self) -> None:
-        self.server.process.kill()
-        assert self.server.process.wait() == -9
+        assert self.server.kill() == -9
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from lsp.editor import user
+from lsp.forked_server import ForkedServer
 from lsp.raw_client import RawServer
 from preloaded import python
 from waiting import PATIENCE
@@ -127,12 +128,12 @@ def test_what_was_received_is_stored_when_the_client_leaves(tmp_path: Path) -> N
 
 
 def test_what_was_recorded_survives_a_server_that_is_killed(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:  # not a preloaded one, which a kill reaches a moment later
+    with ForkedServer(tmp_path) as server:
         window = opened(server, tmp_path)
         window.watched(("a.py", 2))
         while server.notification("coppice/conversationChanged")["changes"] != ["entries"]:
             pass
-        server.process.kill()
+        server.kill()
     with RawServer(tmp_path, python=python()) as server:
         again = opened(server, tmp_path)
         again.talk = window.talk

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from lsp.editor import GATED, WORKSPACE, turn
-from lsp.raw_client import RawServer
+from lsp.forked_server import ForkedServer
 
 pytestmark = pytest.mark.slow
 
@@ -17,8 +17,8 @@ HELLO = {
 }
 
 
-def opened(directory: Path) -> RawServer:
-    server = RawServer(directory, [str(GATED), str(directory / "gate")])
+def opened(directory: Path) -> ForkedServer:
+    server = ForkedServer(directory, [str(GATED), str(directory / "gate")])
     server.initialize(HELLO)
     return server
 
@@ -31,8 +31,7 @@ def test_a_server_killed_while_it_compacts_leaves_the_conversation_as_it_was(tmp
         before = server.result("coppice/entries", {**about, "limit": 1000})["entries"]
         server.start_request("coppice/compact", about)
         server.notification("coppice/compactionStarted")
-        server.process.kill()
-        assert server.process.wait() == KILLED
+        assert server.kill() == KILLED
     (tmp_path / "gate").touch()
     with opened(tmp_path) as server:
         assert server.result("coppice/entries", {**about, "limit": 1000})["entries"] == before
@@ -58,8 +57,7 @@ def test_every_append_that_was_answered_outlives_a_kill(tmp_path: Path) -> None:
                 ]
             for number in range(20):
                 server.start_request("coppice/append", {**about, "entries": turn(number)})
-            server.process.kill()
-            server.process.wait()
+            server.kill()
             acknowledged = [message["result"] for message in server.rest() if "result" in message]
             answered_ids += [entry_id for result in acknowledged for entry_id in result["entryIds"]]
     with opened(tmp_path) as server:

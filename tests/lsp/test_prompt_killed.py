@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from lsp.editor import GATED, turn
+from lsp.forked_server import ForkedServer
 from lsp.panel import PARTS, READ, settings_for
-from lsp.raw_client import RawServer
 from models.provider_replies import answer, hang_in_the_stream
 from models.provider_server import ProviderServer, Reply, serving
 
@@ -16,35 +16,34 @@ pytestmark = pytest.mark.slow
 
 
 @contextmanager
-def opened(directory: Path, url: str) -> Iterator[RawServer]:
+def opened(directory: Path, url: str) -> Iterator[ForkedServer]:
     options = {"settings": settings_for("openai", url), "tools": True}
-    with RawServer(directory, [str(GATED), str(directory / "gate")]) as server:
+    with ForkedServer(directory, [str(GATED), str(directory / "gate")]) as server:
         server.initialize({"initializationOptions": options})
         yield server
 
 
-def prompting(server: RawServer, about: dict[str, Any], content: str = "Go on.") -> int:
+def prompting(server: ForkedServer, about: dict[str, Any], content: str = "Go on.") -> int:
     params = {**about, "content": content, "tools": [READ], "partialResultToken": PARTS}
     return server.start_request("coppice/prompt", params)
 
 
-def wait_until_reported(server: RawServer, kind: str) -> None:
+def wait_until_reported(server: ForkedServer, kind: str) -> None:
     while server.notification("$/progress")["value"]["kind"] != kind:
         pass
 
 
-def kill(server: RawServer) -> None:
-    server.process.kill()
-    assert server.process.wait() == -9
+def kill(server: ForkedServer) -> None:
+    assert server.kill() == -9
 
 
-def messages(server: RawServer, about: dict[str, Any]) -> list[Any]:
+def messages(server: ForkedServer, about: dict[str, Any]) -> list[Any]:
     entries = server.result("coppice/entries", {**about, "limit": 1000})["entries"]
     assert [entry["parentId"] for entry in entries] == [None, *(entry["id"] for entry in entries[:-1])]
     return [entry["message"] for entry in entries if entry["type"] == "message"]
 
 
-def goes_on(server: RawServer, provider: ProviderServer, about: dict[str, Any]) -> list[Any]:
+def goes_on(server: ForkedServer, provider: ProviderServer, about: dict[str, Any]) -> list[Any]:
     """The messages that the next turn sends to the model."""
     ended = server.answer(prompting(server, about, "And now?"))
     assert ended["result"]["stopReason"] == "stop"
@@ -52,7 +51,7 @@ def goes_on(server: RawServer, provider: ProviderServer, about: dict[str, Any]) 
     return sent
 
 
-def new_conversation(server: RawServer) -> dict[str, Any]:
+def new_conversation(server: ForkedServer) -> dict[str, Any]:
     return {"conversationId": server.result("coppice/conversation/create")["conversation"]["id"]}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from lsp.editor import turn
-from lsp.raw_client import RawServer
+from lsp.forked_server import ForkedServer
 from models.provider_replies import answer, hang_before_headers, hang_in_the_stream
 from models.provider_server import ProviderServer, Reply, serving
 from waiting import PATIENCE
@@ -22,7 +22,7 @@ SUMMARY = "## Goal\nChange the parts, and keep src/part_1.py small.\n\n## Next S
 
 
 @contextmanager
-def opened(directory: Path, provider: ProviderServer) -> Iterator[RawServer]:
+def opened(directory: Path, provider: ProviderServer) -> Iterator[ForkedServer]:
     model = {"provider": "openai", "name": "m", "baseUrl": provider.url}
     settings = {
         "model": {"contextWindow": WINDOW},
@@ -30,17 +30,16 @@ def opened(directory: Path, provider: ProviderServer) -> Iterator[RawServer]:
         "tokens": {"counter": "estimate"},
         "compaction": {"reserveTokens": 1000, "keepRecentTokens": 1000},
     }
-    with RawServer(directory) as server:
+    with ForkedServer(directory) as server:
         server.initialize({"initializationOptions": {"settings": settings}})
         yield server
 
 
-def kill(server: RawServer) -> None:
-    server.process.kill()
-    assert server.process.wait() == -9
+def kill(server: ForkedServer) -> None:
+    assert server.kill() == -9
 
 
-def conversation(server: RawServer, *more: dict[str, Any]) -> dict[str, Any]:
+def conversation(server: ForkedServer, *more: dict[str, Any]) -> dict[str, Any]:
     about = {"conversationId": server.result("coppice/conversation/create")["conversation"]["id"]}
     entries = [entry for number in range(90) for entry in turn(number)]
     server.result("coppice/append", {**about, "entries": [*entries, *more]})
@@ -73,13 +72,13 @@ def results(*outputs: str) -> list[dict[str, Any]]:
     ]
 
 
-def path(server: RawServer, about: dict[str, Any]) -> list[dict[str, Any]]:
+def path(server: ForkedServer, about: dict[str, Any]) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = server.result("coppice/entries", {**about, "limit": 1000})["entries"]
     assert [entry["parentId"] for entry in entries] == [None, *(entry["id"] for entry in entries[:-1])]
     return entries
 
 
-def assert_view_is_sound(server: RawServer, about: dict[str, Any]) -> None:
+def assert_view_is_sound(server: ForkedServer, about: dict[str, Any]) -> None:
     """Each call of the view is followed by its one result."""
     open_calls: list[str] = []
     for message in server.result("coppice/context", about)["messages"]:
@@ -92,7 +91,7 @@ def assert_view_is_sound(server: RawServer, about: dict[str, Any]) -> None:
     assert open_calls == []
 
 
-def assert_recovers(server: RawServer, about: dict[str, Any]) -> None:
+def assert_recovers(server: ForkedServer, about: dict[str, Any]) -> None:
     done = server.result("coppice/recover", {**about, "error": TOO_LONG})
     assert done["action"] == "retry"
     assert_view_is_sound(server, about)
