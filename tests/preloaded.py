@@ -49,11 +49,11 @@ def python() -> list[str]:
     when the program's output ends, it is dead. Where a process cannot wait for another one together with a
     socket, programs are started the usual way.
     """
-    return [sys.executable, "-IS", str(_CLIENT), _address()] if _can_watch() else [sys.executable]
+    return [sys.executable, "-IS", str(_CLIENT), _address()] if is_possible() else [sys.executable]
 
 
 @cache
-def _can_watch() -> bool:
+def is_possible() -> bool:
     """Linux can, unless the machine is a container that does not permit it."""
     try:
         os.close(os.pidfd_open(os.getpid()))
