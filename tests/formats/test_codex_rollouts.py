@@ -73,6 +73,7 @@ def test_a_new_model_and_a_new_effort_are_recorded_once() -> None:
 
 
 INSTRUCTIONS = "# AGENTS.md instructions for /home/me/app\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>"
+MEMORY = "# AGENTS.md instructions for /home/me/app\n\nBe brief."
 ENVIRONMENT = "<environment_context>\n  <cwd>/home/me/app</cwd>\n</environment_context>"
 
 
@@ -80,7 +81,7 @@ def test_instructions_and_environment_are_not_the_users_words() -> None:
     _, entries = read(words("user", INSTRUCTIONS, ENVIRONMENT), words("user", "fix it"))
     assert [type(entry) for entry in entries] == [CustomMessageEntry, CustomMessageEntry, MessageEntry]
     contents = [entry.content for entry in entries if isinstance(entry, CustomMessageEntry)]
-    assert contents == [INSTRUCTIONS, ENVIRONMENT]
+    assert contents == [MEMORY, ENVIRONMENT]
 
 
 def test_a_tag_that_the_user_typed_is_the_users() -> None:
@@ -118,6 +119,16 @@ def test_a_command_that_the_user_ran_is_a_command() -> None:
     )
     _, entries = read(words("user", text))
     assert messages(entries) == [BashExecutionMessage(command="make test", output="no rule", exit_code=2)]
+
+
+def test_what_codex_puts_around_and_between_memory_files_is_left_out() -> None:
+    both = INSTRUCTIONS.replace("Be brief.", "Be brief.\n\n--- project-doc ---\n\n# Guide\n\nUse tabs.")
+    _, entries = read(words("user", both), words("user", "fix it"))
+    assert isinstance(entries[0], CustomMessageEntry)
+    assert entries[0].content == f"{MEMORY}\n\n# Guide\n\nUse tabs."
+    _, entries = read(words("user", MEMORY), words("user", "fix it"))
+    assert isinstance(entries[0], CustomMessageEntry)
+    assert entries[0].content == MEMORY
 
 
 def test_a_memory_file_is_marked_as_one() -> None:
@@ -176,7 +187,7 @@ def test_a_compaction_has_its_summary_and_what_was_kept() -> None:
     assert (compaction.tokens_before, compaction.first_kept_entry_id) == (80, None)
     after = entries[entries.index(compaction) + 1]
     assert isinstance(after, CustomMessageEntry)
-    assert after.content == INSTRUCTIONS
+    assert after.content == MEMORY
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ _HEADINGS: Final = (
     "# Files mentioned by the user:",
 )
 _REQUEST: Final = "\n## My request for Codex:"
+_PROJECT_DOC: Final = "--- project-doc ---\n\n"
 _MEMORY_TAG: Final = "user_instructions"
 _USER_ORIGIN: Final = "user"
 _MEMORY_ORIGIN: Final = "agents_md"
@@ -133,19 +134,27 @@ def _divided(
     if tag == _USER_COMMAND:
         yield _command(text)
     elif origin == _MEMORY_ORIGIN or tag == _MEMORY_TAG:
-        yield HarnessText(text, MEMORY_TYPE)
+        yield _memory(text)
     elif tag is not None or (text and origin not in (None, _USER_ORIGIN)):
         yield HarnessText(text)
     elif text.startswith(_HEADINGS):
         # The last: what is selected in the editor may hold the heading.
         context, separator, request = text.rpartition(_REQUEST)
-        yield HarnessText(
-            context if separator else text, MEMORY_TYPE if text.startswith(_MEMORY_HEADING) else HARNESS_TYPE
-        )
+        added = context if separator else text
+        yield _memory(added) if text.startswith(_MEMORY_HEADING) else HarnessText(added)
         if separator and request.strip():
             yield TextContent(text=request.strip())
     else:
         yield part
+
+
+def _memory(text: str) -> HarnessText:
+    """Memory files without the tags below Codex's heading and its line between the user's and a project's."""
+    before, opening, rest = text.partition("<INSTRUCTIONS>\n")
+    inside, closing, after = rest.rpartition("</INSTRUCTIONS>")
+    if before.startswith(_MEMORY_HEADING) and opening and closing:
+        text = f"{before}{inside.replace(_PROJECT_DOC, '', 1)}{after}".rstrip()
+    return HarnessText(text, MEMORY_TYPE)
 
 
 def _enclosing_tag(text: str) -> str | None:
