@@ -1,10 +1,13 @@
 """Which documents that the user named are quoted: the one in work, while what it says holds."""
 
-import pytest
-from talk import edit, reply, run, tool, user
+from dataclasses import replace
 
-from coppice.compaction.facts.ledger import LedgerBuilder
+import pytest
+from talk import edit, reply, request, run, tool, user
+
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.protocol.ledger import Quotation, WorkLedger
+from coppice.summarizers.offline import summarize_offline
 from coppice.tree.messages import Message
 
 ISSUE = "Rows must be read one by one. " * 10
@@ -36,7 +39,8 @@ def test_a_closed_issue_is_none_and_the_one_in_work_is_the_newest() -> None:
         *run("bd close epic-7.1", "Closed."),
         *run("bd update epic-7.2 --status in_progress", "Updated."),
     )
-    assert [about for about, _ in shown] == ["bd show epic-7.3", "bd show epic-7.2"]
+    in_work = "bd show epic-7.2, before bd update epic-7.2 --status in_progress"
+    assert [about for about, _ in shown] == ["bd show epic-7.3", in_work]
 
 
 def test_a_line_on_what_a_later_command_acted_on_tells_an_old_status() -> None:
@@ -47,15 +51,27 @@ def test_a_line_on_what_a_later_command_acted_on_tells_an_old_status() -> None:
         *run("bd comment epic-7.9 begun", "no such issue", is_error=True),
         *run("bd update epic-7.1 12 --status open", "Updated."),
     )
-    assert shown == [("bd show epic-7.9", text.replace("Depends on → ○ epic-7.1\n", ""))]
+    assert shown == [("bd show epic-7.9", f"{text.replace('Depends on → ○ epic-7.1' + chr(10), '')} […]")]
 
 
 @pytest.mark.parametrize("acted", ["comment epic-7.9 begun", "update epic-7.9 --claim --status in_progress"])
 def test_a_document_keeps_its_own_text_when_it_is_in_work(acted: str) -> None:
     for text in (f"epic-7.9: {ISSUE}".strip(), f"epic-7.9\n{ISSUE}\nepic-7.9 is in_progress after --claim"):
         assert documents(*run("bd show epic-7.9", text), *run(f"bd {acted}", "ok")) == [
-            ("bd show epic-7.9", text)
+            (f"bd show epic-7.9, before bd {acted}", text)
         ]
+
+
+def test_a_document_is_from_before_the_first_command_that_changed_it() -> None:
+    shown = [user("Do epic-7."), *run("bd show epic-7.1", f"Rows · OPEN\n{ISSUE}")]
+    claimed = [*shown, *run("bd update epic-7.1 --claim", "ok"), *run("bd comment epic-7.1 begun", "ok")]
+    title = "- `bd show epic-7.1`, quoted, before `bd update epic-7.1 --claim`:\n"
+    assert title in summarize_offline(request(claimed))
+    stored = {"ledger": ledger_details(LedgerBuilder().add_messages(claimed).ledger)}
+    later = LedgerBuilder.from_details(stored).add_messages(run("bd update epic-7.1 --high", "ok")).ledger
+    assert title in summarize_offline(replace(request([]), ledger=later))
+    for harmless in (run("bd list epic-7.1", "1"), run("bd update epic-7.2 --claim", "ok")):
+        assert "- `bd show epic-7.1`, quoted:\n" in summarize_offline(request([*shown, *harmless]))
 
 
 def test_a_document_of_one_line_keeps_it() -> None:

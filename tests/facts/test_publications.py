@@ -1,10 +1,12 @@
 """Texts that commands were given for others to read: comments, descriptions, reasons."""
 
 import pytest
+from documents import parts_of
 from talk import edit, request, run, tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.summary_parser import parse_summary
+from coppice.service.compaction.summary_parts import with_parts
 from coppice.summarizers.offline import summarize_offline
 from coppice.tree.messages import Message
 
@@ -63,6 +65,45 @@ def test_what_was_published_is_done_without_what_was_removed_since() -> None:
     undone = summarize_offline(request([*commented, *tool("Edit", back, "ok")]))
     assert "Written then with `gh pr comment 7`: Two workers read the rows." in undone
     assert "row_lock" not in undone
+
+
+def test_a_text_about_a_place_names_the_file_that_its_call_names() -> None:
+    post = f"gh api comments/7/replies -f body='{TEXT}'"
+    changed = edit("src/rows.py")
+
+    def about(command: str, description: str, *before: Message) -> list[str]:
+        call = tool("Bash", {"command": command, "description": description}, "ok")
+        return [each for each, _ in published(*before, *call)]
+
+    told = ["gh api comments/7/replies, on rows.py:12"]
+    assert about(post, "Reply to the comment on `rows.py:12`.", *changed) == told
+    assert about(f"{post} -F path=src/rows.py", "Reply", *changed) == [f"{told[0][:-10]}src/rows.py"]
+    for description, before in (
+        ("On rows.py", []),
+        ("On rows.py and cells.py", [*changed, *edit("cells.py")]),
+    ):
+        assert about(post, description, *before) == ["gh api comments/7/replies"]
+    call = tool("Bash", {"command": post, "description": "Reply to rows.py:12"}, "ok")
+    summary = summarize_offline(request([user("Reply"), *changed, *call]))
+    assert f"Written then with `gh api comments/7/replies`, on rows.py:12: {TEXT}" in summary
+
+
+def test_what_is_done_with_a_text_is_stated_once() -> None:
+    session = [
+        user("Do rows-1 and rows-2"),
+        *run(f"bd close rows-1 --reason='{TEXT}\nIt is done.'", "Closed."),
+        *run(f"gh pr create --head rows-2 --body '{TEXT}\nIt is done.'", "ok"),
+    ]
+    asked = request(session)
+    narrative, parts = summarize_offline(asked), parts_of(asked).text
+    assert "- Ran with success: `bd close rows-1 …`" in parts
+    document = with_parts(narrative, parts)
+    assert document.count("bd close rows-1") == 1
+    assert "- Ran with success: `gh pr create --head rows-2" in document  # it says more
+    assert with_parts("## Next Steps\n1. `bd close rows-1`", parts).count("bd close rows-1") == 2
+    alone = request(session[:3])
+    parts = parts_of(alone).text
+    assert with_parts(summarize_offline(alone), parts).endswith(parts)
 
 
 def test_each_publication_is_dated_also_beside_one_that_does_not_fit_and_listed_once() -> None:

@@ -28,7 +28,7 @@ def test_a_reply_loses_what_later_changes_removed_and_the_rest_is_marked() -> No
     assert parse_summary(text).done == ("The cache is gone, and the rows are read anew.",)
     assert parse_summary(text).context == (
         "To “And the rates?” the assistant before later changes: They are in rates.csv, sent at night.",
-        "To “Where is the cache?” the assistant before later changes: Two workers read it.",
+        "To “Where is the cache?” the assistant before later changes: Two workers read it. […]",
     )
     assert "load_rows" in summarize_offline(request(messages[:-2]))
 
@@ -168,6 +168,33 @@ def test_a_command_to_the_application_is_no_message_of_the_user() -> None:
     messages = [user("/model"), user("Read the rows"), reply("Read.")]
     ledger = LedgerBuilder().add_messages(messages).ledger
     assert [message.text for message in ledger.messages] == ["Read the rows"]
+
+
+def test_a_command_to_the_application_amid_a_turn_is_none_where_nothing_was_done_for_it() -> None:
+    def texts(*messages: Message) -> list[str]:
+        builder = LedgerBuilder().add_messages([user("Read the rows"), *run("cat rows", "1"), *messages])
+        return [message.text for message in builder.ledger.messages]
+
+    told = [user("/skills"), reply("Read. I cannot open that.")]
+    assert texts(*told, user("Write them")) == ["Read the rows", "Write them"]
+    assert texts(*told) == ["Read the rows", "/skills"]
+    followed = [user("/skills"), *run("ls skills", "write"), reply("There is one.")]
+    assert texts(*followed, user("Write them")) == ["Read the rows", "/skills", "Write them"]
+    afterwards = [reply("Read."), user("/plan"), reply("First the cells, then the rows.")]
+    assert texts(*afterwards, user("Write them")) == ["Read the rows", "/plan", "Write them"]
+
+
+def test_of_an_overtaken_reply_the_first_statements_have_a_mark_for_the_others() -> None:
+    long = [f"Part {n} is read by worker_{n}()." for n in range(6)]
+    messages = [
+        user("Who reads?"),
+        reply("\n\n".join(long)),
+        user("Add one"),
+        *edit("a.py"),
+        reply("Added it."),
+    ]
+    (told,) = parse_summary(summarize_offline(request(messages))).context
+    assert told.endswith(f" before later changes: {' '.join(long[:3])} […]")
 
 
 EARLIER = Summary(goal=("Untangle the modes",), in_progress=("Moving",), next_steps=("Write main-new.ts",))

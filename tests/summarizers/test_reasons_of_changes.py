@@ -36,6 +36,9 @@ def test_a_short_change_shows_what_it_wrote_anew() -> None:
     assert decisions(*asked, reply("Each has its own.")) == [
         f"The assistant before changing a.py (written: `y = own()`): {why}"
     ]
+    apart = ("x = 1\ny = 2\nz = 3", "w = 0\nx = 1\n\ny = 2\nz = own()\n")
+    (shown,) = decisions(user("Rows come twice"), *saying(why, replaced("a.py", *apart)), reply("Done."))
+    assert shown == f"The assistant before changing a.py (written: `w = 0 … z = own()`): {why}"
     long = [user("Rows come twice"), *saying(why, replaced("a.py", "x", "y = own()\n" + "z = 2\n" * 50))]
     assert decisions(*long, reply("Each has its own.")) == [f"The assistant before changing a.py: {why}"]
 
@@ -138,6 +141,7 @@ def test_of_an_older_document_that_still_holds_the_title_follows_the_newest() ->
     text = context(user("Do rows-1 and rows-2"), *shown[0], *shown[1])
     assert text.index("The report 2 has") < text.index("The report 1 has")
     assert ("It has 2 pages" in text, "It has 1 pages" in text) == (True, False)
+    assert "The report 1 has a header. […]" in text
 
 
 def test_an_answer_that_is_a_message_of_its_own_is_only_quoted() -> None:

@@ -6,8 +6,7 @@ from typing import Final
 
 from coppice.compaction.summary import HEADINGS, NOTHING, SPLIT_TURN_HEADING, Summary, SummaryDecision, plain
 from coppice.compaction.text.markdown import FENCE, HEADING, ITEM
-from coppice.compaction.text.sentences import one_line
-from coppice.compaction.text.shortening import ELISION
+from coppice.compaction.text.sentences import ELISION, one_line
 
 _LONGEST_HEADING: Final = 200  # characters; the longest of 126 recorded ones has 167
 _NUMBERED_HEADING: Final = re.compile(r"(?:\d{1,2}[.)]\s+)?\**([A-Z][A-Za-z ,/&()'’-]{2,60}?)\**:\**")

@@ -32,13 +32,15 @@ class Quotation(Fact):
     `report` ended a turn that changed files, `answer` one that changed none; `about` is the user's message
     that began the turn. `cause` was written in the unfinished turn, after the check `about` failed.
     `approval` is a question that the user answered with `about`. `brief` is a document that the user named,
-    as the command or path `about` showed it, and that was not closed or edited since. `announcement` is what
+    as the command or path `about` showed it, before the command that follows there, if one acted on
+    it since, and that was not closed or edited. `announcement` is what
     an unfinished turn was to do next, and `about` names the files that it then changed. `reason` is what was
     written before files changed, without the steps, where it gives a cause, a contrast or a limit, or where a
     check had failed; `about` names the files, what was written where it is short, and the check. Without
     `about` it is why something was proposed that an `approval` of the same entry accepted. `plan` is the
     newest numbered list of an unfinished turn, or what was written before its first call, and `about` the
-    files changed since. `publication` is a text, such as a comment, that the command `about` was given. With
+    files changed since. `publication` is a text, such as a comment, that the command `about` was given,
+    with the file that the call names, if one. With
     `overtaken`, files have changed since a report or an answer was written: sentences that name what the
     changes removed are left out; `beforeCommit` names the first commit after it.
     """

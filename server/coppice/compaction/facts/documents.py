@@ -8,7 +8,8 @@ from typing import Final
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.facts.runners import only_looks
-from coppice.compaction.text.sentences import label
+from coppice.compaction.facts.usage import shown_words
+from coppice.compaction.text.sentences import clip, label, marked
 from coppice.files.shell_scanner import Command
 from coppice.protocol.ledger import Quotation
 
@@ -20,6 +21,8 @@ _SHOWS: Final = ("show", "view", "read", "get")
 _CLOSES: Final = frozenset(["close", "done", "complete", "finish", "resolve", "merge", "delete"])
 _LATER: Final = " (before "
 """In ledgers of earlier versions the commands follow that acted on other documents since."""
+BEFORE: Final = ", before "
+"""The first command follows that acted on the document since, which may have changed its status."""
 _LONGEST_ARGUMENT: Final = 200  # characters of a tool's argument that names a page
 _SEARCHES: Final = frozenset(["pattern", "query", "regex", "glob"])
 """Arguments of tools that search, whose output is no document."""
@@ -31,8 +34,8 @@ _MOST_FOLLOWED: Final = 80
 
 class Documents:
     """Follows documents in `quotations`, which are keyed by identity and in order: one that was closed or
-    edited is none, one in work is the newest. What else later commands acted on has another status than its
-    lines tell, so they are left out.
+    edited is none, one in work is the newest and named with the first command that acted on it. What else
+    later commands acted on has another status than its lines tell, so they are left out, with a mark.
     """
 
     def __init__(self, quotations: dict[int, Quotation]) -> None:
@@ -54,18 +57,22 @@ class Documents:
         for document in list(self._followed.values()):
             later = [each.command for each in action.runs if each.succeeded and _acts(each.command, document)]
             own = [command for command in later if _is_about(command, document)]
-            if any(path in document.about for path in changed) or any(map(_closes, own)):
+            shown_by = document.about.partition(BEFORE)[0]
+            if any(path in shown_by for path in changed) or any(map(_closes, own)):
                 self._remove(document)
                 continue
             if own:
                 self._remove(document)
                 self._quotations[id(document)] = self._followed[id(document)] = document
-            if others := set[str]().union(*map(_objects, later)) - {*document.about.split()}:
+                if shown_by == document.about:
+                    document.about += f"{BEFORE}{' '.join(shown_words(own[0].words))}"
+            if others := set[str]().union(*map(_objects, later)) - {*shown_by.split()}:
                 lines = document.text.splitlines()
-                held = "\n".join(line for line in lines if others.isdisjoint(names_of(line)))
-                document.text = held.strip() or document.text
+                held = [line for line in lines if others.isdisjoint(names_of(line))]
+                text = "\n".join(held).strip()
+                document.text = marked(text) if text and len(held) < len(lines) else document.text
         for about, shown in _shown(action, self._named):
-            text = shown.strip()[:_MOST_CHARS]
+            text = clip(shown.strip(), _MOST_CHARS)
             if len(text) >= _SHORTEST and text[0] not in "{[":
                 new = Quotation(entry_id=action.entry, text=text, kind="brief", about=label(about))
                 self._followed[id(new)] = new
@@ -123,7 +130,7 @@ def _objects(command: Command) -> set[str]:
 
 def _is_about(command: Command, document: Quotation) -> bool:
     """Whether `command` names what the document was shown by."""
-    shown_by = document.about.split()
+    shown_by = document.about.partition(BEFORE)[0].split()
     return any(names_of(word) and word in shown_by for word in command.operands)
 
 

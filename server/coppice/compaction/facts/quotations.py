@@ -3,12 +3,14 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, TypeVar
 
 from coppice.compaction.actions.action import Action, Run
 from coppice.compaction.facts.documents import Documents
 from coppice.compaction.facts.publications import Publications
 from coppice.compaction.facts.runners import check_words, only_looks
+from coppice.compaction.facts.usage import LEFT_OUT
 from coppice.compaction.text.answers import is_answer, is_bare
 from coppice.compaction.text.markdown import CODE, ITEM
 from coppice.compaction.text.names import names_in
@@ -18,6 +20,7 @@ from coppice.compaction.text.sentences import (
     QUESTION_MARKS,
     clip,
     ended,
+    marked,
     one_line,
     sentences_of,
     whole_sentences,
@@ -135,7 +138,7 @@ class Quotations:
         lists = _steps(text) >= _LEAST_STEPS
         begins = self._clock == self._ended_at and len(list(sentences_of(text))) > 1
         if (lists or begins) and not text.endswith(QUESTION_MARKS):
-            self._plan = Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind="plan")
+            self._plan = Quotation(entry_id=entry, text=clip(text, _REPORT_CHARS), kind="plan")
             self._listed = announced if lists else None
         after = self._failing or (self._announced[-1][1] if self._announced else "")
         self._announced = [*self._announced[1 - _MOST_TEXTS :], (announced, after)]
@@ -187,7 +190,7 @@ class Quotations:
         if self._turn_changed and not self._question:
             self._documents.clear()
         kind: QuotationKind = "report" if self._turn_changed else "answer"
-        self._reply = Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind=kind, about=self._asked)
+        self._reply = Quotation(entry_id=entry, text=clip(text, _REPORT_CHARS), kind=kind, about=self._asked)
         self._add(self._reply)
         self._tell(self._reply.text)
 
@@ -276,8 +279,9 @@ class Quotations:
         text = _without(quotation.text, lambda sentence: bool(_since(at, _names(sentence), self._removed)))
         if not text or (kind == "reason" and text != quotation.text):
             return None
-        marked = {"text": text, "overtaken": kind in _REPLIES, "before_commit": commit}
-        return quotation.model_copy(update=marked)
+        text = text if text.split() == quotation.text.split() else marked(text)
+        update = {"text": text, "overtaken": kind in _REPLIES, "before_commit": commit}
+        return quotation.model_copy(update=update)
 
     def _tell(self, *texts: str) -> None:
         """What these name was named again."""
@@ -313,9 +317,11 @@ def _text_of(texts: Sequence[str]) -> str:
 
 
 def _short_change(edit: _Edit) -> str:
-    """The lines that an edit wrote anew, on one line, where they are short."""
+    """The lines that an edit wrote anew, on one line, where they are short; with marks for others between."""
     before = set(edit.before.splitlines())
-    written = one_line("\n".join(line for line in edit.after.splitlines() if line not in before))
+    lines = groupby(filter(str.strip, edit.after.splitlines()), key=lambda line: line in before)
+    parts = [LEFT_OUT if unchanged else "\n".join(written) for unchanged, written in lines]
+    written = one_line("\n".join(parts)).strip(f"{LEFT_OUT} ")
     return written if len(written) <= _WRITTEN_CHARS and "`" not in written else ""
 
 

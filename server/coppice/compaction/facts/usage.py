@@ -15,7 +15,8 @@ _LONGEST_WORD: Final = 100  # characters; a longer one is a text that the comman
 _LONGEST_NAME: Final = 40
 """Characters of a word by which forms differ; what is longer, or has spaces, differs in each run."""
 _COMMAND_CHARS: Final = 160  # of a command that is stored, a line and a half
-_LEFT_OUT: Final = "…"
+LEFT_OUT: Final = "…"
+"""In place of words, or lines, of code."""
 _NUMBER: Final = re.compile(r"[0-9…]+")
 
 
@@ -55,13 +56,13 @@ class Usage:
 
 def shown_words(words: Sequence[str]) -> list[str]:
     """`words` without long texts, and without the last ones of a long command."""
-    short = [word if len(word) <= _LONGEST_WORD and word.isprintable() else _LEFT_OUT for word in words]
+    short = [word if len(word) <= _LONGEST_WORD and word.isprintable() else LEFT_OUT for word in words]
     first = list(leading(short, _COMMAND_CHARS, lambda word: len(word) + 1))
-    return first if len(first) == len(short) else [*first, _LEFT_OUT]
+    return first if len(first) == len(short) else [*first, LEFT_OUT]
 
 
 def _quoted(word: str) -> str:
-    plain = word.replace(_LEFT_OUT, "_")
+    plain = word.replace(LEFT_OUT, "_")
     return word if shlex.quote(plain) == plain else shlex.quote(word)
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.text.lasting import lasting_sentences
-from coppice.compaction.text.sentences import clip, one_line, sentences_of
-from coppice.compaction.text.shortening import ELISION, shortened
+from coppice.compaction.text.sentences import ELISION, clip, one_line, sentences_of
+from coppice.compaction.text.shortening import shortened
 from coppice.escapes import unescaped
 from coppice.protocol.ledger import LedgerMessage, MessageSource
 from coppice.tokens.budget import leading

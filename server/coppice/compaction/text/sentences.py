@@ -8,6 +8,8 @@ from coppice.tokens.budget import leading
 
 QUESTION_MARKS: Final = ("?", "？")
 SHORTEST: Final = 20  # bytes of a sentence that states something to who has not read what is before it
+ELISION: Final = "[…]"
+"""The mark in place of what is left out."""
 _BULLET: Final = re.compile(r"\s*(?:[-*+•·‣]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)、]\s*(?!\d)|#{1,6}\s+)")
 _END: Final = re.compile(r"(?<=[.!?])[\"')\]*_]{0,3}\s+|(?<=[。！？])[”』」）]?\s*")
 _ABBREVIATION: Final = re.compile(
@@ -86,13 +88,22 @@ def _is_wrapped(lines: list[str]) -> bool:
 
 
 def whole_sentences(text: str, limit: int) -> str:
-    """The first sentences of `text` that fit `limit` characters; a first one that is longer is clipped."""
+    """The first sentences of `text` that fit `limit` characters with a mark for the others; a first one that
+    is longer is clipped.
+    """
     if len(text) <= limit:
         return text
-    sentences = leading(sentences_of(text), limit + 1, lambda sentence: len(sentence) + 1)
-    return " ".join(sentences) or clip(text, limit)
+    sentences = list(sentences_of(text))
+    fitting = leading(sentences, limit - len(ELISION), lambda sentence: len(sentence) + 1)
+    mark = [ELISION] if len(fitting) < len(sentences) else []
+    return " ".join([*fitting, *mark]) if fitting else clip(text, limit)
+
+
+def marked(text: str) -> str:
+    """`text` with a mark at its end for what is left out there."""
+    return text if text.endswith(ELISION) else f"{text} {ELISION}"
 
 
 def ended(text: str) -> str:
     """`text` with a mark at its end."""
-    return text if text.endswith((".", "!", "?", "。", "：", ":", "…")) else f"{text}."
+    return text if text.endswith((".", "!", "?", "。", "：", ":", "…", ELISION)) else f"{text}."

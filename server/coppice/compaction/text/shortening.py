@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from coppice.compaction.text.lasting import lasting_sentences
-from coppice.compaction.text.sentences import clip
+from coppice.compaction.text.sentences import ELISION, clip
 
 _HEAD_SHARE: Final = 0.6
 """Share of the room for the beginning, where people say what they want; pastes mostly follow."""
 _LASTING_SHARE: Final = 0.3
 """Share of the room for rules in what is left out."""
-ELISION: Final = "[…]"
 _MARK: Final = re.compile(r"\[… ([0-9][0-9,]{0,15}) characters left out[^\]\n]{0,40}\]")
 _LONGEST_LINE: Final = 2_000  # characters of one line of a message
 

@@ -3,8 +3,7 @@
 from typing import Final
 
 from coppice.compaction.checking.stated import Statements
-from coppice.compaction.text.sentences import sentences_of, whole_sentences
-from coppice.compaction.text.shortening import ELISION
+from coppice.compaction.text.sentences import ELISION, sentences_of, whole_sentences
 from coppice.compaction.writing.state_lines import state_section
 from coppice.compaction.writing.user_messages import user_messages_section
 from coppice.protocol.ledger import LedgerMessage, WorkLedger

@@ -12,6 +12,8 @@ from itertools import dropwhile, filterfalse, pairwise
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
+from coppice.compaction.facts.documents import BEFORE
+from coppice.compaction.facts.publications import ON
 from coppice.compaction.facts.user import is_bare_command, request_in
 from coppice.compaction.summary import Summary, SummaryDecision
 from coppice.compaction.text.answers import decides, is_bare
@@ -19,11 +21,13 @@ from coppice.compaction.text.lasting import lasting_sentences
 from coppice.compaction.text.markdown import ITEM
 from coppice.compaction.text.reasons import is_step
 from coppice.compaction.text.sentences import (
+    ELISION,
     QUESTION_MARKS,
     SHORTEST,
     clip,
     ended,
     in_quotes,
+    marked,
     one_line,
     sentences_of,
     whole_sentences,
@@ -32,6 +36,7 @@ from coppice.compaction.text.statements import statements_of
 from coppice.compaction.writing.choosing import Line, chosen_lines
 from coppice.compaction.writing.earlier import FOREIGN_SHARE, before, earlier_lines, quoted_foreign
 from coppice.compaction.writing.references import referenced
+from coppice.compaction.writing.state_lines import PUBLISHED
 from coppice.protocol.ledger import LedgerMessage, Quotation, WorkLedger
 from coppice.protocol.state import WorkState
 
@@ -250,7 +255,7 @@ def _overtaken(replies: list[Quotation], references: Mapping[str, str]) -> Itera
     """Replies that later changes may have overtaken: the first statements of each in one line."""
     for place, reply in enumerate(replies, 4_000):
         texts, done = _texts(reply)
-        if texts := texts[: done or len(texts)][:_FIRST_STATEMENTS]:
+        if texts := _first(texts, min(done or len(texts), _FIRST_STATEMENTS)):
             then = before(reply.before_commit) or " before later changes"
             text = f"{_replied(reply)}{then}: {' '.join(map(ended, texts))}"
             section = "done" if reply.kind == "report" else "context"
@@ -261,10 +266,15 @@ def _texts(reply: Quotation) -> tuple[list[str], int]:
     """The statements of a reply, and how many of them, from the first, are about what is done: what is
     written right before a question is about what comes next.
     """
-    texts = [text for each in statements_of(reply.text) if (text := _stated(each))]
+    texts = [text for each in statements_of(reply.text) if (text := _stated(each)).strip(f"{ELISION} ")]
     if reply.kind == "answer":
         return texts, 0
     return texts, len(texts) - (len(texts) > 1 and bool(_questions(reply.text)))
+
+
+def _first(texts: list[str], most: int) -> list[str]:
+    """At most `most` of the statements, with a mark for the others."""
+    return texts if len(texts) <= most else [*texts[: most - 1], marked(ended(texts[most - 1]))]
 
 
 def _replied(reply: Quotation) -> str:
@@ -276,7 +286,7 @@ def _stated(text: str) -> str:
     return " ".join(
         each
         for each in sentences_of(text)
-        if len(each.encode()) >= SHORTEST and not each.endswith(QUESTION_MARKS)
+        if each == ELISION or (len(each.encode()) >= SHORTEST and not each.endswith(QUESTION_MARKS))
     )
 
 
@@ -330,7 +340,9 @@ def _documents(
     """The first statements of documents, at most `most` of each, after what showed it."""
     for place, each in enumerate(documents, first):
         texts = [text for text in statements_of(each.text) if len(text) >= SHORTEST]
-        for number, text in enumerate([f"`{each.about}`, quoted:", *texts[:most]]):
+        shown_by, _, later = each.about.partition(BEFORE)
+        title = f"`{shown_by}`, quoted{f', before `{later}`' if later else ''}:"
+        for number, text in enumerate([title, *_first(texts, most or len(texts))]):
             yield Line("context", referenced(text, each.entry_id, references), place + number / 1_000)
 
 
@@ -346,7 +358,8 @@ def _publications(quotations: list[Quotation], references: Mapping[str, str]) ->
     published = [each for each in quotations if each.kind == "publication"]
     for place, each in enumerate(reversed(published[-_MOST_REASONS:]), 2_000):
         texts = " ".join(map(ended, statements_of(each.text)))
-        text = f"Written then with `{each.about}`: {texts}"
+        command, _, file = each.about.partition(ON)
+        text = f"{PUBLISHED}{command}`{f', on {file}' if file else ''}: {texts}"
         yield Line("done", referenced(text, each.entry_id, references), place)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.checking.stated import Statements
+from coppice.compaction.facts.usage import LEFT_OUT
 from coppice.compaction.text.sentences import one_line
 from coppice.compaction.writing.references import referenced
 from coppice.protocol.state import Check, Commit, Fact, Job, RanCommand, UsedCommand, WorkState
@@ -15,6 +16,9 @@ _ORIGIN: Final = (
     "Computed from commands and their outputs, also those after what is summarized; "
     "what they do not show is absent."
 )
+PUBLISHED: Final = "Written then with `"
+"""Before the command that was given a text, in a narrative."""
+_RAN: Final = "Ran with success: `"
 _UNFINISHED: Final = {"in_progress": "Task in progress", "blocked": "Task blocked", "open": "Task not begun"}
 _MOST_DONE: Final = 10  # done tasks that are named
 _MOST_USED: Final = 10  # commands that were used repeatedly; the recorded sessions have 3 to 11
@@ -79,7 +83,7 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
         *_tasks(state),
         *((_check(each), each) for each in passed if len(each.changed_since) == fewest),
         *((_commit(each, state.branch), each) for each in state.commits[::-1]),
-        *((f"Ran with success: `{each.command}`", each) for each in state.commands[::-1]),
+        *((f"{_RAN}{each.command}`", each) for each in state.commands[::-1]),
         *(
             (_failed(each), each)
             for each in state.jobs[::-1]
@@ -89,6 +93,27 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
     ]
     for text, fact in facts[:_MOST_LINES]:
         yield f"- {escape_tags(one_line(referenced(text, fact.entry_id, references)))}"
+
+
+def without_repeats(parts: str, narrative: str) -> str:
+    """`parts` without the commands of which `narrative` says with what text they were run, if any other fact
+    is left.
+    """
+    published = {_command_in(line, f"- [x] {PUBLISHED}") for line in narrative.split("\n")} - {None}
+    lines = [line for line in parts.split("\n") if _command_in(line, f"- {_RAN}") not in published]
+    return "\n".join(lines) if any(line.startswith("- ") for line in lines) else parts
+
+
+def _command_in(line: str, beginning: str) -> tuple[str, ...] | None:
+    """The words of the command after the beginning of a line, without the last options and texts that are
+    left out, and the reference at its end; None in any other line.
+    """
+    if not line.startswith(beginning):
+        return None
+    words = line.removeprefix(beginning).partition("`")[0].split()
+    while words and words[-1].startswith(("-", LEFT_OUT)):
+        words.pop()
+    return *words, line.rpartition(" ")[2] if line.endswith("]") else ""
 
 
 def _running(state: WorkState) -> list[Job]:

@@ -10,6 +10,7 @@ from coppice.compaction.facts.ledger import LedgerBuilder, brought_up_to_date
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
 from coppice.compaction.writing.branch_files import branch_files_section
 from coppice.compaction.writing.document import Parts, computed_parts, narrative_in
+from coppice.compaction.writing.state_lines import without_repeats
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.hooks import HookCompaction, HookSummary
@@ -144,7 +145,7 @@ def watched(request: SummaryRequest, stage: Stage) -> SummaryRequest:
 
 def with_parts(narrative: str, parts: str) -> str:
     """A summary's document: the narrative, and what is computed."""
-    return "\n\n".join(filter(None, (narrative.strip(), parts)))
+    return "\n\n".join(filter(None, (narrative.strip(), without_repeats(parts, narrative))))
 
 
 def written_by_hook(
