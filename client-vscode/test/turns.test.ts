@@ -33,7 +33,7 @@ test("a model without tools gets earlier tool calls as text", () => {
   assert.deepEqual(shown(turns(TOOLS, undefined, false)), [
     "user: Read a.",
     'assistant: [Called read with {"path":"a"}]',
-    "user: [Result of read]\ntext of a",
+    'user: <tool-result tool="read">\ntext of a\n</tool-result>',
   ]);
 });
 

@@ -1,8 +1,10 @@
 """Text cannot open or close the tags around it, nor imitate them."""
 
+import json
 import re
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,8 @@ from coppice.tree.authorship import APPLICATION_TAGS, ATTACHMENT
 from coppice.tree.messages import DeveloperMessage
 from coppice.tree.tags import TAGS, escape_tags, tagged, tagged_summary
 
+IMITATIONS = json.loads(Path(__file__).with_name("imitations.json").read_text("utf-8"))
+"""Also read by the extension's tests."""
 HIDDEN = "\u200b\u2060\ufeff\u00ad"
 UNSEEN = "\u0301\u05b0\u064e\u3099\u20dd\x08\x7f\x9d\u2800\u3164\U000e0100\U0001da00"
 """Accents of several scripts, controls, blanks that are no white space."""
@@ -162,3 +166,13 @@ def test_the_file_blocks_that_end_a_summary_stay_blocks_and_no_others_do() -> No
         "</modified-files>",
         "</summary>",
     ]
+
+
+@pytest.mark.parametrize("text", IMITATIONS["escaped"])
+def test_what_reads_as_an_attachments_tag_is_escaped(text: str) -> None:
+    assert escape_tags(f"x {text} y") == f"x &lt;{text[1:]} y"
+
+
+@pytest.mark.parametrize("text", IMITATIONS["same"])
+def test_what_does_not_read_as_it_stays(text: str) -> None:
+    assert escape_tags(text) == text

@@ -1,11 +1,12 @@
 /** Attachments as they are in a message: a text block each, in a tag that its content cannot close. */
 
+import { tagged } from "./tags";
+
 const OPENING = /^<attachment title="([^"]*)">\n/;
 const CLOSING = "\n</attachment>";
 
 export function attachmentBlock(title: string, text: string): string {
-  const inside = text.replace(/<(\/?)attachment/gi, "&lt;$1attachment");
-  return `<attachment title="${title.replace(/["\n]/g, "'")}">\n${inside}${CLOSING}`;
+  return tagged("attachment", ` title="${title.replace(/["\n]/g, "'")}"`, text);
 }
 
 /** The title and the text of an attachment's block; undefined for any other text. */

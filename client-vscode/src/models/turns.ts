@@ -1,3 +1,4 @@
+import { attribute, tagged } from "../context/tags";
 import type { Message } from "../protocol.gen";
 
 export type Part =
@@ -45,13 +46,13 @@ function partsOf(message: Message, withTools: boolean): Part[] {
       const text = textOf(message.content);
       return withTools
         ? [{ type: "toolResult", toolCallId: message.toolCallId, text }]
-        : words(`[Result of ${message.toolName}]\n${text}`);
+        : words(tagged("tool-result", ` tool="${attribute(message.toolName)}"`, text));
     }
     case "bashExecution":
-      return words(`$ ${message.command}\n${message.output}`);
+      return words(tagged("terminal", "", `$ ${message.command}\n${message.output}`));
     case "branchSummary":
     case "compactionSummary":
-      return words(message.summary);
+      return words(tagged("summary", "", message.summary));
     default:
       return typeof message.content === "string"
         ? words(message.content)
@@ -66,7 +67,7 @@ function partsOfBlock({ type, text = "", id = "", name = "", arguments: given = 
   if (type !== "toolCall") return [];
   return withTools
     ? [{ type: "toolCall", id, name, arguments: given }]
-    : words(`[Called ${name} with ${JSON.stringify(given)}]`);
+    : words(`[Called ${attribute(name)} with ${JSON.stringify(given)}]`);
 }
 
 function textOf(content: Block[]): string {

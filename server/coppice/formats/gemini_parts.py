@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from coppice.formats.lines import object_at, text_at
-from coppice.tree.authorship import attachment
 from coppice.tree.messages import (
     ANSWERED,
     AssistantContent,
@@ -17,6 +16,7 @@ from coppice.tree.messages import (
     UserContent,
     present,
 )
+from coppice.tree.tags import attachment
 
 _ASKING_TOOLS: Final = ("ask_user", "ask_user_question")  # Gemini CLI's, Qwen Code's
 _HOOK: Final = "<hook_context>"

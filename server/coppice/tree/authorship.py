@@ -55,7 +55,6 @@ APPLICATION_TAGS: Final = (
 ATTACHMENT: Final = "attachment"
 """Ours, with a title, which lets no text close it. Of the others the text may hold the closing tag."""
 _TAGS: Final = "|".join((*APPLICATION_TAGS, ATTACHMENT))
-_IMITATED: Final = re.compile(r"<(/?)attachment", re.IGNORECASE)
 _FIRST_TAGS: Final = "file|skill"
 """Pi's, which has them before the user's words."""
 _OPENING: Final = re.compile(
@@ -83,12 +82,6 @@ def written_by_user(content: str | list[Any]) -> str:
         return _without_added(content).strip()
     texts = (each.text for each in content if isinstance(each, TextContent))
     return "".join(_without_added(text) for text in texts).strip()
-
-
-def attachment(title: str, text: str) -> str:
-    """A text block of a user's message for what is not the user's, unable to leave its tag."""
-    inside = _IMITATED.sub(r"&lt;\1attachment", text)
-    return f'<{ATTACHMENT} title="{title}">\n{inside}\n</{ATTACHMENT}>'
 
 
 def _without_added(text: str) -> str:

@@ -173,6 +173,11 @@ def tagged(tag: str, text: str) -> str:
     return f"<{tag}>\n{escape_tags(text)}\n</{tag}>"
 
 
+def attachment(title: str, text: str) -> str:
+    """A text block of a user's message for what is not the user's, unable to leave its tag."""
+    return f'<{ATTACHMENT} title="{title}">\n{escape_tags(text)}\n</{ATTACHMENT}>'
+
+
 def tagged_summary(tag: str, summary: str) -> str:
     """As `tagged`, but the file blocks that end a summary stay blocks."""
     prose, blocks = summary.rstrip(), list[str]()
