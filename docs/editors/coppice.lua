@@ -87,9 +87,10 @@ function M.ask(method, params, done)
   end)
 end
 
--- What runs now, for a status line: "Compacting: Summarizing 40%", or nothing.
+-- What runs now, for a status line: "Compacting: Summarizing 40%%", or nothing. A model's text may be in it: Neovim
+-- evaluates no percent sign that is doubled.
 function M.status()
-  return shown
+  return (shown:gsub("%c", " "):gsub("%%", "%%%%"))
 end
 
 local function on_progress(err, result, ctx, config)

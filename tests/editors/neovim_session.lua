@@ -150,6 +150,15 @@ local function session()
   end)
   seen.transcript = vim.fn.bufname()
   seen.status = coppice.status()
+
+  package.loaded.coppice = coppice
+  local client = coppice.client()
+  local function progress(value)
+    client.handlers["$/progress"](nil, { token = 1, value = value }, { client_id = client.id }, {})
+  end
+  progress({ kind = "begin", title = "Working", message = "Running %{6*7}" })
+  seen.evaluated = vim.api.nvim_eval_statusline("%{%v:lua.require'coppice'.status()%}", {}).str
+  progress({ kind = "end" })
 end
 
 local ok, problem = pcall(session)

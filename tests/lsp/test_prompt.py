@@ -117,6 +117,17 @@ async def test_whatever_goes_wrong_with_a_tool_is_reported_to_the_model(tmp_path
         assert [r["toolName"] for r in results if r.get("details") == NOT_RUN] == ["unknown"]
 
 
+async def test_the_progress_names_no_tool_that_is_not_offered(tmp_path: Path) -> None:
+    asked = [ScriptedReply(calls=[("c1", name, {"path": "a"})]) for name in ("read", "%{system('reboot')}")]
+    async with chatting(tmp_path, *asked, ScriptedReply("Done."), tools={"read": contents}) as panel:
+        await panel.prompt("Read.", tools=[READ], workDoneToken="turn")
+        steps = [step.get("message") for step in panel.editor.progress("turn")]
+        assert [step for step in steps if step and step.startswith("Running")] == [
+            "Running read",
+            "Running a tool",
+        ]
+
+
 async def test_arguments_that_are_no_json_are_reported_to_the_model_and_no_tool_runs(tmp_path: Path) -> None:
     function = {"name": "read", "arguments": '{"path": '}
     call = {"index": 0, "id": "c1", "type": "function", "function": function}

@@ -46,6 +46,7 @@ def test_spellings_of_one_folder_share_a_file(one: str, other: str) -> None:
         ("file:///a/b", "file://server/a/b"),
         ("file:///x/same", "file:///y/same"),
         ("file:///a%2525", "file:///a%25"),
+        ("file:///caf%E9", "file:///caf%E8"),
         ("vscode-remote://one/a", "vscode-remote://two/a"),
         ("", "file:///"),
     ],

@@ -55,7 +55,6 @@ from coppice.tree.view import NO_RESULT
 
 LEAST_ANSWER: Final = 256
 """Tokens that a reply may have however full the window is; the provider refuses when that is too much."""
-_LONGEST_NAME: Final = 80  # characters of a tool's name in progress: providers allow 64 or 128
 
 TurnMessage = UserMessage | AssistantMessage | ToolResultMessage
 Ending = Literal["stop", "length", "maxSteps", "tool"]
@@ -253,8 +252,9 @@ class Turn:
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> None:
         """Runs all `calls` at once and stores each result as it comes."""
-        what = calls[0].name[:_LONGEST_NAME] if len(calls) == 1 else f"{len(calls)} tools"
-        self._progress.report(f"Running {what}")
+        offered = {tool.name for tool in self._tools.offered}
+        name = calls[0].name if calls[0].name in offered else "a tool"
+        self._progress.report(f"Running {name if len(calls) == 1 else f'{len(calls)} tools'}")
         running = [asyncio.create_task(self._tools.result_of(call)) for call in calls]
         try:
             for done in asyncio.as_completed(running):

@@ -4,7 +4,7 @@ import hashlib
 import re
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote, unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit, urlunsplit
 
 from sqlalchemy.engine import URL
 
@@ -46,7 +46,7 @@ def canonical_uri(uri: str) -> str:
     except ValueError:
         return uri
     scheme, host = parts.scheme.lower(), unquote(parts.netloc).lower()
-    path = re.sub(r"/+", "/", unquote(parts.path)).rstrip("/")
+    path = re.sub(r"/+", "/", _unquoted(parts.path)).rstrip("/")
     # `\\?\C:\work` and `\\?\UNC\server\share`: what programs in Rust call a folder of Windows.
     if scheme == "file" and host == "?":
         share = re.match(r"/UNC/([^/]+)(/.*)?", path, re.IGNORECASE)
@@ -54,9 +54,14 @@ def canonical_uri(uri: str) -> str:
     if scheme == "file" and host == "localhost":
         host = ""
     path = re.sub(r"^/?[A-Za-z]:", lambda drive: "/" + drive[0].lstrip("/").lower(), path)
-    encoded = quote(path or "/", safe=_UNRESERVED, errors="replace")
+    encoded = quote(path or "/", safe=_UNRESERVED, errors="surrogateescape")
     host = quote(host, safe="@:[]", errors="replace")
     return urlunsplit((scheme, host, encoded, parts.query.strip(), ""))
+
+
+def _unquoted(path: str) -> str:
+    """Bytes that are no UTF-8 become what Python has for them in names of files."""
+    return unquote_to_bytes(path.encode(errors="replace")).decode(errors="surrogateescape")
 
 
 def _url(file: Path) -> str:
