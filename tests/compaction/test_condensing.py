@@ -11,7 +11,6 @@ from coppice.compaction.span.chunking import grouped
 from coppice.compaction.span.condensing import condensed
 from coppice.compaction.span.outputs import decoded, without_progress
 from coppice.compaction.span.serialization import LOOKED_UP, serialize
-from coppice.tree.authorship import attachment
 from coppice.tree.messages import (
     AssistantMessage,
     CustomRoleMessage,
@@ -21,6 +20,7 @@ from coppice.tree.messages import (
     ToolCall,
     ToolResultMessage,
 )
+from coppice.tree.tags import attachment
 
 LONG = "".join(f"The rule {'abcdefghij'[n % 10] * (1 + n // 10)} holds.\n" for n in range(300))
 

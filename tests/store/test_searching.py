@@ -16,7 +16,7 @@ from coppice.errors import UnknownConversationError
 from coppice.store.schema.records import NewRecord
 from coppice.store.search import indexing
 from coppice.store.store import Store
-from coppice.tree.authorship import attachment
+from coppice.tree.tags import attachment
 
 
 def entries_with(store: Store, query: str, limit: int = 50, **where: Any) -> list[str]:

@@ -42,7 +42,15 @@ const CONTROL = [
   "SOUL.md",
   "HEARTBEAT.md",
   "MEMORY.md",
+  // Of builds, which language servers and extensions read, or run, when they are saved.
+  ...["build.rs", "package.json", "CMakeLists.txt", "flake.nix", "NuGet.Config", "go.work", "*.gradle", "*.gradle.kts"],
+  ...["*.csproj", "*.fsproj", "*.vbproj", "*.vcxproj", "*.props", "*.targets"],
+  ...["js", "cjs", "mjs", "ts", "cts", "mts"].map((ending) => `*.config.${ending}`),
+  // Of agents.
+  "SKILL.md",
+  "*instructions.md",
   // Of Python, which runs them at each start.
+  "*.pth",
   "sitecustomize.py",
   "usercustomize.py",
 ];

@@ -114,6 +114,8 @@ const CONTROL = [
   "rust-toolchain.toml", "gradle/wrapper/gradle-wrapper.properties", "node_modules/.bin/tsc", "node_modules/x/index.js", "env/pyvenv.cfg", "env/bin/python", "env/lib/python3.12/site-packages/x.pth",
   "hooks/pre-commit", "tools/hooks/update", "githooks/post-checkout", "store.git/config", "store.git/hooks/x", ".new-agent/rules.md", "docs/.unheard-of", ".vscode/.gitignore", ".gitignore", "lib/.gitignore", ".ignore", ".rgignore", ".VSCODE/tasks.json",
   "AGENT.md", "docs/agent.md", "WARP.md", "CRUSH.md", "SOUL.md", "agents/heartbeat.md", "MEMORY.md", "lib/sitecustomize.py", "usercustomize.py", ".goosehints", ".rules", ".junie/guidelines.md", ".augment/rules/a.md", ".amazonq/rules/a.md", ".trae/rules/a.md", ".factory/x",
+  "build.rs", "lib/package.json", "CMakeLists.txt", "flake.nix", "nuget.config", "go.work", "app/build.gradle", "settings.gradle.kts", "a/App.csproj", "Directory.Build.targets", "a.props",
+  "eslint.config.js", "web/vite.config.mts", "skills/x/SKILL.md", "docs/python.instructions.md", "lib/x.pth",
   "AGENTS.md", "lib/AGENTS.md", "QWEN.md", ".hermes.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md",
 ];
 
@@ -129,7 +131,7 @@ test("files that make programs run are asked about each time, also after edits w
   }
   assert.equal(disk.asked.length, 2 * CONTROL.length);
   const harmless = ["lib/.dockerignore", ".editorconfig", ".env.example", "empty/.gitkeep", ".nvmrc", ".python-version", "public/.well-known/security.txt", ".changeset/new.md"];
-  for (const path of ["src/agents.py", "docs/config", "README.md", "src/hooks/useCart.ts", "hooks/pre-commit.md", "scripts/update", "docs/agent-loop.md", "venv.md", "src/env/a.py", "rules.md", "git/config", ...harmless]) {
+  for (const path of ["src/agents.py", "docs/config", "README.md", "src/hooks/useCart.ts", "hooks/pre-commit.md", "scripts/update", "docs/agent-loop.md", "venv.md", "src/env/a.py", "src/config.ts", "package-lock.json", "docs/instructions.txt", "rules.md", "git/config", ...harmless]) {
     await disk.call("write_file", { path, content: "x" });
     assert.equal(disk.asked.at(-1)?.scope, "edit_file", path);
   }

@@ -97,6 +97,18 @@ test("a folder that becomes a link out of the workspace during the question is n
   await assert.rejects(disk.file("elsewhere/new.py"));
 });
 
+test("a folder that becomes a repository during the question gets no configuration by it", async () => {
+  await using disk = await Disk.with({ "shop/r/x": "1" });
+  disk.answer = async () => {
+    await writeFile(join(disk.root, "shop/r/HEAD"), "ref: refs/heads/main");
+    for (const name of ["objects", "refs"]) await mkdir(join(disk.root, "shop/r", name));
+    return { allowed: true };
+  };
+  const result = await disk.call("write_file", { path: "r/config", content: "[core]\nfsmonitor = x\n" });
+  assert.match(result.text, /has changed since the edit was proposed/);
+  await assert.rejects(disk.file("shop/r/config"));
+});
+
 test("a file that changes between the diff and the approval is left as it is", async () => {
   await using disk = await Disk.with(FILES);
   disk.answer = async () => {

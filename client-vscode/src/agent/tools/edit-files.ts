@@ -78,7 +78,8 @@ async function change(name: string, place: Place, before: string | null, propose
   call.stop.throwIfAborted();
   // A person may have thought about it for long: the file, and the folders and links on its way, can be others now.
   const now = await placeOf(host.folders, place.path);
-  if (now.path !== place.path || (await host.read(place.path)) !== before) {
+  const isAsBefore = now.path === place.path && (await sensitivityOf(now, true)) === sensitivity;
+  if (!isAsBefore || (await host.read(place.path)) !== before) {
     throw new ToolError(`${place.shown} has changed since the edit was proposed, so it was not applied. Read the file again.`);
   }
   const errors = host.watchErrors(place.path);
