@@ -83,7 +83,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   registerBranchFileCommands(commands, conversations, differences);
   registerModelCommands(commands, client, keys, conversations, choice);
   registerNoteCommands(commands, client);
-  registerPermissionCommands(commands, rules);
+  registerPermissionCommands(commands, rules, () => conversations.active);
   registerFileCommands(commands, files);
   registerConversationListCommands(commands, conversations, chat, list);
   registerLedgerCommands(commands, conversations, chat);

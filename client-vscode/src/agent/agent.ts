@@ -1,8 +1,11 @@
-import type { ApprovalPolicy, Approver, Cancellation } from "../approvals/approval";
+import type { ApprovalDetail, ApprovalPolicy, Approver, Cancellation } from "../approvals/approval";
+import { argumentDetails } from "../approvals/arguments";
+import type { RuleSource } from "../permissions/rule";
 import type { InvokeToolParams, InvokeToolResult, Tool } from "../protocol.gen";
-import { type Mode, PRESENT_PLAN } from "../modes/mode";
+import { type Mode, PRESENT_PLAN, type WorkMode } from "../modes/mode";
 import type { Modes } from "../modes/modes";
 import { DENIED, DeniedError, NOT_RUN, ToolError } from "./errors";
+import { asked, FileRules } from "./file-rules";
 import type { Host } from "./host";
 import type { BuiltIn, Call, Output } from "./tool";
 import { EDITS, editFile, writeFile } from "./tools/edit-files";
@@ -17,7 +20,7 @@ export type Access = "all" | "readOnly" | "none";
 /** For the model. */
 export const PLAN_ONLY = "The user has chosen to plan only: nothing can be changed or run. Present a plan instead.";
 
-const TOOLS: readonly BuiltIn[] = [readFile, listFiles, search, editFile, writeFile, runCommand];
+export const TOOLS: readonly BuiltIn[] = [readFile, listFiles, search, editFile, writeFile, runCommand];
 
 /** What the user set for the tools. */
 export interface ToolSettings {
@@ -31,12 +34,12 @@ export interface ToolSettings {
 export class Agent {
   readonly #host: Host;
   readonly #settings: () => ToolSettings;
-  readonly #approver: Approver;
+  readonly #approver: Approver & RuleSource;
   readonly #modes: Pick<Modes, "of" | "set">;
   /** By conversation, the end of the last call that changes something: calls of one reply arrive together. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  constructor(host: Host, settings: () => ToolSettings, approver: Approver, modes: Pick<Modes, "of" | "set">) {
+  constructor(host: Host, settings: () => ToolSettings, approver: Approver & RuleSource, modes: Pick<Modes, "of" | "set">) {
     this.#host = host;
     this.#settings = settings;
     this.#approver = approver;
@@ -51,6 +54,12 @@ export class Agent {
   /** Whether a tool of this name is one of ours, offered or not. */
   knows(name: string): boolean {
     return name === PRESENT_PLAN || TOOLS.some(({ definition }) => definition.name === name);
+  }
+
+  /** For the question about a call of another extension's tool. Throws `DeniedError` where a rule refuses a file that it names. */
+  async ruledArguments(conversationId: string, given: Record<string, unknown>): Promise<ApprovalDetail[]> {
+    const { folders } = this.#host;
+    return asked(await (await FileRules.of(this.#approver.rulesOf(conversationId), folders)).inArguments(given, folders));
   }
 
   /** Runs a tool. What goes wrong is an answer for the model, and no error. */
@@ -68,10 +77,14 @@ export class Agent {
       return answer;
     };
     const { policy, readOnlyCommands } = this.#settings();
-    const call: Call = { host: this.#host, conversationId, toolCallId, approve, readOnlyCommands: readOnlyCommands && policy === "firstUse", stop, setMode: (chosen) => { this.#modes.set(conversationId, chosen); } };
+    const call = { host: this.#host, conversationId, toolCallId, approve, readOnlyCommands: readOnlyCommands && policy === "firstUse", stop, setMode: (chosen: WorkMode) => { this.#modes.set(conversationId, chosen); } };
     try {
       const output = await this.#inOrder(conversationId, tool, async () => {
-        const made = await tool.run(given, call);
+        const rules = this.#approver.rulesOf(conversationId);
+        // What only reads has no question of its own.
+        const isRuled = rules.some((rule) => rule.tool === name && rule.effect !== "allow");
+        if (isRuled && !tool.changes && name !== PRESENT_PLAN) await approve({ tool: name, title: `Use ${name}`, details: argumentDetails(given), scope: null });
+        const made = await tool.run(given, { ...call, fileRules: await FileRules.of(rules, this.#host.folders) });
         const workspaceState = tool.changes ? await this.#host.recordState(conversationId) : undefined;
         return workspaceState === undefined ? made : { ...made, workspaceState };
       });

@@ -53,8 +53,8 @@ export function candidate(folders: readonly string[], path: string, on: Platform
   return named === undefined ? on.resolve(first, path) : on.resolve(named, ...rest);
 }
 
-/** The path without symbolic links; of what does not exist, the nearest parent that does is resolved. */
-async function realPathOf(path: string): Promise<string> {
+/** The path without symbolic links; of what does not exist, the nearest parent that does is resolved. Throws `ToolError`. */
+export async function realPathOf(path: string): Promise<string> {
   const missing: string[] = [];
   let existing = resolve(path);
   for (;;) {

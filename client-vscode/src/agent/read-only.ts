@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { readingOf } from "../permissions/read-only";
 import { findOnPath } from "../programs";
 import { ToolError } from "./errors";
+import type { FileRules } from "./file-rules";
 import { type Place, placeOf } from "./paths";
 import type { Program } from "./process";
 import { contentOf, decoded, openFile } from "./text-file";
@@ -26,7 +27,7 @@ export interface ReadOnlyRun extends AsyncDisposable {
  * The run of a command line that shows nothing but what `read_file` and `list_files` show without a question. Undefined
  * for every other line, on Windows, and when it is stopped.
  */
-export async function readOnlyRun(line: string, folder: Place, folders: readonly string[], stop: AbortSignal): Promise<ReadOnlyRun | undefined> {
+export async function readOnlyRun(line: string, folder: Place, folders: readonly string[], rules: FileRules, stop: AbortSignal): Promise<ReadOnlyRun | undefined> {
   const reading = process.platform === "win32" ? undefined : readingOf(line);
   if (reading === undefined) return undefined;
   const file = await findOnPath(reading.program, SYSTEM_PATH, folders);
@@ -41,10 +42,10 @@ export async function readOnlyRun(line: string, folder: Place, folders: readonly
   try {
     const path = resolve(folder.path, operand);
     const place = await judgedPlace(folders, path);
-    if (place.allowed !== undefined) return undefined;
+    if (place.allowed !== undefined || rules.at(place.path) !== undefined) return undefined;
     if (reads === "file") return run(folder.path, await openJudged(place, folders));
     // Of a link, `ls -l` shows the link.
-    return place.path === path && (await isShownWhole(place, folders, args.some((option) => /[aA]/.test(option)), stop)) ? run(path) : undefined;
+    return place.path === path && (await isShownWhole(place, folders, rules, args.some((option) => /[aA]/.test(option)), stop)) ? run(path) : undefined;
   } catch {
     // What cannot be judged or opened is not read without a question.
     return undefined;
@@ -67,8 +68,8 @@ async function openJudged({ path, shown }: Place, folders: readonly string[]): P
 }
 
 /** Whether `list_files` would show every name in a folder; those that begin with a dot count `withHidden`. */
-async function isShownWhole(place: ReadablePlace, folders: readonly string[], withHidden: boolean, stop: AbortSignal): Promise<boolean> {
-  const isReadable = readableBelow(place, folders);
+async function isShownWhole(place: ReadablePlace, folders: readonly string[], rules: FileRules, withHidden: boolean, stop: AbortSignal): Promise<boolean> {
+  const isReadable = readableBelow(place, folders, rules);
   let count = 0;
   for await (const { name } of await opendir(place.path)) {
     if (stop.aborted) return false;

@@ -6,6 +6,7 @@ import type { WorkMode } from "../modes/mode";
 import type { Tool } from "../protocol.gen";
 import { ToolError } from "./errors";
 import type { FileChange } from "./file-change";
+import type { FileRules } from "./file-rules";
 import type { Host } from "./host";
 
 export interface Call {
@@ -14,6 +15,8 @@ export interface Call {
   toolCallId: string;
   /** Waits for a person, and throws `ToolError` where they refuse. With scope null each use is asked about. */
   approve(request: Omit<ApprovalRequest, "conversationId" | "toolCallId">, proposed?: ProposedText): Promise<Approval>;
+  /** What the user's rules say of files. */
+  fileRules: FileRules;
   /** Whether commands that only read need no question. */
   readOnlyCommands: boolean;
   /** The mode of the conversation from now on. */

@@ -101,7 +101,7 @@ export interface Approval {
   text?: string | undefined;
 }
 
-/** Asks a person. The only part of `Approvals` that tools need. */
+/** Asks a person. The only part of `Approvals` that tools need, with `RuleSource`. */
 export interface Approver {
   /**
    * Waits for the person's answer, however long it takes; a cancelled `token` counts as denied. `proposed` is what the

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { describe, proposalOf } from "../permissions/rule";
+import { describe, proposalOf, refusalBy, type Rule, type RuleSource } from "../permissions/rule";
 import { type Reach, reachesOf, type RuleMemory, Rules, type Verdict } from "../permissions/rules";
 import {
   type ApprovalDecision,
@@ -14,7 +14,6 @@ import {
   readPending,
 } from "./approval";
 
-const REFUSED = "A rule of the user's refuses this";
 const DENIED = "The user did not allow this.";
 const CANCELLED = "The turn was stopped before the user answered.";
 
@@ -31,7 +30,7 @@ export interface ApprovalMemory {
  * The questions that wait for a person, and what was allowed so far. A question that the end of the server or of the
  * window cut off stays as `interrupted`: its tool is not waiting any more, but the person can still decide.
  */
-export class Approvals implements Approver {
+export class Approvals implements Approver, RuleSource {
   readonly #memory: ApprovalMemory;
   readonly #rules: Rules;
   readonly #answers = new Map<string, (result: ApprovalResult) => void>();
@@ -67,10 +66,14 @@ export class Approvals implements Approver {
     return this.#proposed.get(id);
   }
 
+  rulesOf(conversationId: string): Rule[] {
+    return this.#rules.of(conversationId);
+  }
+
   approve(request: ApprovalRequest, policy: ApprovalPolicy, token?: Cancellation, proposedText?: ProposedText): Promise<ApprovalResult> {
     if (token?.isCancellationRequested) return Promise.resolve({ allowed: false, reason: CANCELLED });
     const verdict = this.#rules.decide(request);
-    if (verdict?.effect === "deny") return Promise.resolve({ allowed: false, reason: `${REFUSED}: ${describe(verdict.rule)}.` });
+    if (verdict?.effect === "deny") return Promise.resolve({ allowed: false, reason: refusalBy(verdict.rule) });
     const isAsked = this.#isAsked(request, verdict);
     if ((policy === "never" && !isAsked) || this.#once.delete(sameRequest(request))) return Promise.resolve({ allowed: true });
     if (policy === "firstUse" && !isAsked && request.isReadOnly === true) return Promise.resolve({ allowed: true, isReadOnly: true });

@@ -1,8 +1,8 @@
 import * as vscode from "vscode";
 
 import { type Agent, PLAN_ONLY, notRun } from "../agent/agent";
-import { DENIED } from "../agent/errors";
-import type { ApprovalPolicy, Approver } from "../approvals/approval";
+import { DENIED, DeniedError } from "../agent/errors";
+import type { ApprovalPolicy, ApprovalResult, Approver } from "../approvals/approval";
 import { argumentDetails } from "../approvals/arguments";
 import type { CoppiceClient } from "../client";
 import { sentence } from "../errors";
@@ -37,17 +37,28 @@ export function enabledTools(): Set<string> {
 /** Lets the server run tools, with the user's approval. A tool that is refused or fails is an answer, and no error. */
 export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: Approver, modes: Pick<Modes, "of">): void {
   client.onRequest("coppice/invokeTool", async (params, token) => {
-    const { conversationId, toolCallId, name, arguments: given } = params;
+    const { conversationId, name } = params;
     const isChosen = chosenTools().some((tool) => tool.name === name);
     if (!isChosen && agent.knows(name)) return agent.invoke(params, abortSignal(token));
     if (!isChosen) return notRun(`The tool ${name} is not enabled.`);
     const isPlanOnly = (): boolean => modes.of(conversationId) === "plan";
     if (isPlanOnly()) return notRun(PLAN_ONLY);
-    const request = { conversationId, toolCallId, tool: name, title: `Use ${name}`, details: argumentDetails(given), scope: name, covers: `every use of ${name}` };
-    const result = await approver.approve(request, approvalPolicy(), token);
+    const result = await approvalOf(params, agent, approver, token);
     if (!result.allowed) return { ...failed(result.reason), details: DENIED };
     return isPlanOnly() ? notRun(PLAN_ONLY) : invoke(params, token);
   });
+}
+
+async function approvalOf({ conversationId, toolCallId, name, arguments: given }: InvokeToolParams, agent: Agent, approver: Approver, token: vscode.CancellationToken): Promise<ApprovalResult> {
+  try {
+    const ruled = await agent.ruledArguments(conversationId, given);
+    const isRuled = ruled.length > 0;
+    const request = { conversationId, toolCallId, tool: name, title: `Use ${name}`, details: [...ruled, ...argumentDetails(given)], scope: isRuled ? null : name, covers: `every use of ${name}` };
+    return await approver.approve(request, isRuled ? "always" : approvalPolicy(), token);
+  } catch (error) {
+    if (error instanceof DeniedError) return { allowed: false, reason: error.message };
+    throw error;
+  }
 }
 
 /** When the user wants to be asked before a tool runs. */

@@ -2,27 +2,26 @@ import * as vscode from "vscode";
 
 import type { Commands } from "../commands/registry";
 import { plain } from "../format";
+import { addRule, EFFECTS } from "./adding";
 import { READ_ONLY_PROGRAMS } from "./read-only";
-import { describe, type Effect, mayHoldAlways, type Rule } from "./rule";
+import { describe, type Effect, mayHoldAlways } from "./rule";
 import type { PlacedRule, Reach, Rules } from "./rules";
-import { plainWords } from "./words";
 
-const EFFECTS: Record<Effect, string> = { allow: "Allow", ask: "Ask each time", deny: "Deny" };
 const REACHES: Record<Reach, string> = { conversation: "in its conversation", workspace: "in this workspace", always: "always" };
 const READ_ONLY = `Commands that only read: ${READ_ONLY_PROGRAMS.join(", ")}`;
 const READ_ONLY_SETTING = "coppice.chat.readOnlyCommands";
 const ICONS: Record<Effect, string> = { allow: "check", ask: "question", deny: "circle-slash" };
 
-/** *Permissions…*: every rule, where it can be changed, removed and added. */
-export function registerPermissionCommands(commands: Commands, rules: Rules): void {
+/** *Permissions…*: every rule, where it can be changed, removed and added. `conversationId`: of the chat that was used last. */
+export function registerPermissionCommands(commands: Commands, rules: Rules, conversationId: () => string | undefined): void {
   commands.add("coppice.editPermissions", async () => {
-    while (await edit(rules));
+    while (await edit(rules, conversationId()));
   });
 }
 
 /** Shows the list once; whether it is to be shown again. */
-async function edit(rules: Rules): Promise<boolean> {
-  const add = { label: "$(add) Add a Rule for Commands…", placed: undefined };
+async function edit(rules: Rules, conversationId: string | undefined): Promise<boolean> {
+  const add = { label: "$(add) Add a Rule…", placed: undefined };
   const listed = rules.all().map((placed) => ({
     label: `$(${ICONS[placed.rule.effect]}) ${plain(describe(placed.rule))}`,
     description: `${EFFECTS[placed.rule.effect]}, ${REACHES[placed.reach]}`,
@@ -36,7 +35,7 @@ async function edit(rules: Rules): Promise<boolean> {
   const picked = await vscode.window.showQuickPick([...listed, readOnly, add], options);
   if (picked === undefined) return false;
   if (picked === readOnly) await changeReadOnly(!isAllowed);
-  else if (picked.placed === undefined) await addRule(rules);
+  else if (picked.placed === undefined) await addRule(rules, conversationId);
   else await change(rules, picked.placed);
   return true;
 }
@@ -53,18 +52,4 @@ async function change(rules: Rules, placed: PlacedRule): Promise<void> {
   if (picked === undefined) return;
   if (picked.effect === undefined) rules.remove(placed);
   else rules.add({ ...placed, rule: { ...placed.rule, effect: picked.effect } });
-}
-
-async function addRule(rules: Rules): Promise<void> {
-  const validateInput = (given: string) => (plainWords(given) === undefined ? "Write the first words of a single command, without operators, variables or patterns." : undefined);
-  const command = await vscode.window.showInputBox({ title: "Rule for Commands", prompt: "The first words of the command, for instance git push", validateInput });
-  const words = command === undefined ? undefined : plainWords(command);
-  if (words === undefined) return;
-  const effects = (["deny", "ask", "allow"] as const).map((effect) => ({ label: EFFECTS[effect], effect }));
-  const effect = await vscode.window.showQuickPick(effects, { title: `Commands that begin with ${words.join(" ")}` });
-  const reaches = (["workspace", "always"] as const).map((reach) => ({ label: reach === "always" ? "Always" : "In This Workspace", reach }));
-  const reach = effect && (await vscode.window.showQuickPick(reaches, { title: "Where does the rule hold?" }));
-  if (reach === undefined) return;
-  const rule: Rule = { effect: effect?.effect ?? "ask", tool: "run_command", words };
-  rules.add({ rule, reach: reach.reach });
 }

@@ -7,10 +7,12 @@ import { couldBecome, couldHide, plainWords, possibleWords, programName } from "
 const COMMANDS = "run_command";
 /** Both tools that change files ask with this scope. */
 const EDITS = "edit_file";
+/** Stands for every tool, in a rule about a file or folder: allowing means edits, and `src/agent/file-rules.ts` the others. */
+export const FILES = "*";
 
 const rule = v.object({
   effect: v.picklist(["allow", "ask", "deny"]),
-  /** The tool's name; `edit_file` stands for every tool that changes files. */
+  /** The tool's name; `edit_file` stands for every tool that changes files, `*` for all. */
   tool: v.pipe(v.string(), v.minLength(1)),
   /** The first words of a command. */
   words: v.optional(v.pipe(v.array(v.string()), v.minLength(1))),
@@ -18,7 +20,7 @@ const rule = v.object({
   exact: v.optional(v.boolean()),
   /** Where the command runs, as it was shown; without it anywhere. */
   directory: v.optional(v.string()),
-  /** The folder or file of an edit, as it was shown; empty for all of them. */
+  /** The folder or file, as it was shown; empty for all of them. */
   path: v.optional(v.string()),
   /** The same directory or path in its workspace folder, which another folder of that name is not. */
   place: v.optional(placed),
@@ -26,6 +28,11 @@ const rule = v.object({
 
 export type Rule = v.InferOutput<typeof rule>;
 export type Effect = Rule["effect"];
+
+export interface RuleSource {
+  /** The rules that hold in a conversation. */
+  rulesOf(conversationId: string): readonly Rule[];
+}
 
 /**
  * Whether a rule may hold in every workspace. One that allows what is in a folder or a file means those of its own
@@ -47,7 +54,7 @@ export function readRules(value: unknown): Rule[] {
 /** Whether a rule is about what is asked. One that refuses sees more than one that allows: what cannot be read, and paths in another case. */
 export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
   const { effect, tool, words, exact, path } = rule;
-  if (tool !== toolOf(request)) return false;
+  if (tool !== toolOf(request) && (tool !== FILES || path === undefined)) return false;
   if (words !== undefined) {
     const command = commandFor(rule, request);
     if (command === undefined) return false;
@@ -91,7 +98,8 @@ function isPlacedAt({ effect, place: own }: Rule, named: string, shown: string |
   return (shown !== undefined && agree(named, shown)) || (place !== undefined && agree(named === "." ? "" : named, place.path));
 }
 
-function isBelow(folder: string, path: string): boolean {
+/** Both with `/`. An empty folder is that of all paths. */
+export function isBelow(folder: string, path: string): boolean {
   return folder === "" || path === folder || path.startsWith(`${folder}/`);
 }
 
@@ -175,7 +183,13 @@ function prefixOf(words: readonly string[]): readonly string[] | undefined {
 export function describe({ tool, words, exact, directory, path }: Rule): string {
   if (words !== undefined) return `${tool} \`${words.join(" ")}${exact === true ? "" : " …"}\`${directory === undefined ? "" : ` in ${directory}`}`;
   if (path === undefined) return tool;
+  if (tool === FILES) return `the path ${path || "."}`;
   return path === "" ? `${tool} everywhere in the workspace` : `${tool} in ${path}`;
+}
+
+/** For the model, whose call is not carried out. */
+export function refusalBy(rule: Rule): string {
+  return `A rule of the user's refuses this: ${describe(rule)}.`;
 }
 
 function toolOf({ tool, scope }: ApprovalRequest): string {

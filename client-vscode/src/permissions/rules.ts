@@ -45,6 +45,11 @@ export class Rules {
     ];
   }
 
+  /** Those that hold in a conversation. */
+  of(conversationId: string): Rule[] {
+    return this.all().filter((placed) => placed.conversationId === undefined || placed.conversationId === conversationId).map(({ rule }) => rule);
+  }
+
   add(placed: PlacedRule): void {
     this.remove(placed);
     this.#put(placed, (rules) => [...rules, placed.rule]);
@@ -59,9 +64,7 @@ export class Rules {
    * refuses or asks about is asked about, too, where a command could hide it.
    */
   decide(request: ApprovalRequest): Verdict | undefined {
-    const rules = this.all()
-      .filter(({ conversationId }) => conversationId === undefined || conversationId === request.conversationId)
-      .map(({ rule }) => rule);
+    const rules = this.of(request.conversationId);
     const about = rules.filter((rule) => isAbout(rule, request));
     const first = (effect: Effect): Verdict | undefined => {
       const rule = about.find((each) => each.effect === effect);

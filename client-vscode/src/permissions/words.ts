@@ -114,6 +114,14 @@ export function couldHide(line: string, words: readonly string[]): boolean {
   return isThere(programName(program)) || readings.flatMap((each) => programsIn(each ?? bare)).some((each) => EXPANDED.test(programName(each)));
 }
 
+/** Whether a line that is not one simple command, or has code in quotes, has all words of a file's name. */
+export function couldName(line: string, name: string): boolean {
+  if (plainWords(line)?.some(isInterpreter) === false) return false;
+  const given = line.normalize("NFC");
+  const there = new Set([...namesIn(given), ...namesIn(given.replaceAll(/\\\r?\n|["'\\^]/g, ""))]);
+  return namesIn(name).every((word) => there.has(word));
+}
+
 function namesIn(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? [];
 }

@@ -15,6 +15,7 @@ import { type Outcome, RunningCommand } from "../../src/agent/process";
 import { textOfFile } from "../../src/agent/text-file";
 import { Modes } from "../../src/modes/modes";
 import type { ApprovalRequest, ApprovalResult, Approver } from "../../src/approvals/approval";
+import type { Rule } from "../../src/permissions/rule";
 import type { InvokeToolResult } from "../../src/protocol.gen";
 import { withoutGitSettings } from "../git-settings";
 
@@ -37,6 +38,7 @@ export class Disk implements Host {
     this.asked.push(request);
     return this.answer(request);
   };
+  rules: readonly Rule[] = [];
   readonly modes = new Modes({ read: () => undefined, write: () => undefined });
   settings: ToolSettings = { access: "all", policy: "firstUse", readOnlyCommands: true };
   readonly agent: Agent;
@@ -45,7 +47,7 @@ export class Disk implements Host {
     readonly root: string,
     readonly folders: readonly string[],
   ) {
-    this.agent = new Agent(this, () => this.settings, { approve: (...given) => this.approve(...given) }, this.modes);
+    this.agent = new Agent(this, () => this.settings, { approve: (...given) => this.approve(...given), rulesOf: () => this.rules }, this.modes);
   }
 
   static async with(files: Record<string, string>, folders: readonly string[] = ["shop"]): Promise<Disk> {

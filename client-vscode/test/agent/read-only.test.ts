@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { mock, test } from "node:test";
 
 import { ToolError } from "../../src/agent/errors";
+import { FileRules } from "../../src/agent/file-rules";
 import { placeOf } from "../../src/agent/paths";
 import { readOnlyRun } from "../../src/agent/read-only";
 import { bytesOfFile } from "../../src/agent/text-file";
@@ -322,7 +323,7 @@ test("what is stopped reads no further names of a folder", async () => {
   const place = await placeOf(disk.folders, ".");
   const { signal } = new AbortController();
   for (const [stop, cwd] of [[signal, join(place.path, "src")], [AbortSignal.abort(), undefined]] as const) {
-    await using run = await readOnlyRun("ls src", place, disk.folders, stop);
+    await using run = await readOnlyRun("ls src", place, disk.folders, await FileRules.of([], disk.folders), stop);
     assert.equal(run?.cwd, cwd);
   }
 });

@@ -1,4 +1,4 @@
-/** What src/agent/editor/files.ts, src/chat/attention.ts and src/chat/file-changes.ts use of VS Code's API, for tests without an editor. A document is loaded again only by `load`. */
+/** What src/agent/editor/files.ts, src/chat/attention.ts, src/chat/file-changes.ts and src/permissions use of VS Code's API, for tests without an editor. A document is loaded again only by `load`. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 export class Uri {
@@ -97,8 +97,26 @@ export class WorkspaceEdit {
   }
 }
 
-/** Notifications are answered by `answer`. */
+interface Choice {
+  label: string;
+}
+
+/** Notifications are answered by `answer`, lists and inputs by `choices` one after the other, and cancelled without one. */
 export const window = {
+  choices: [] as string[],
+  /** The lists that were shown, by their labels. */
+  shown: [] as string[][],
+  showQuickPick: <T extends Choice | string>(items: readonly T[]): Promise<T | undefined> => {
+    const labels = items.map((item) => (typeof item === "string" ? item : item.label));
+    window.shown.push(labels);
+    const choice = window.choices.shift();
+    return Promise.resolve(choice === undefined ? undefined : items[labels.findIndex((label) => label.includes(choice))]);
+  },
+  /** What is not valid is not accepted. */
+  showInputBox: async ({ validateInput }: { validateInput: (given: string) => unknown }): Promise<string | undefined> => {
+    const given = window.choices.shift();
+    return given === undefined || (await validateInput(given)) !== undefined ? undefined : given;
+  },
   answer: (_message: string): string | undefined => undefined,
   state: { focused: false },
   showInformationMessage: (message: string) => Promise.resolve(window.answer(message)),
@@ -107,12 +125,15 @@ export const window = {
   withProgress: <T>(_options: unknown, work: () => Promise<T>) => work(),
 };
 
+export const lm = { tools: [] as { name: string }[] };
+
 export const workspace = {
+  workspaceFolders: [] as { uri: Uri }[],
   isTrusted: true,
   /** By their whole names. */
   settings: {} as Record<string, unknown>,
-  getConfiguration(section: string) {
-    return { get: <T>(name: string, usual: T): T => (this.settings[`${section}.${name}`] as T | undefined) ?? usual };
+  getConfiguration(section?: string) {
+    return { get: <T>(name: string, usual: T): T => (this.settings[section === undefined ? name : `${section}.${name}`] as T | undefined) ?? usual };
   },
   textDocuments: [] as TextDocument[],
 

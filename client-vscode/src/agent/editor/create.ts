@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { ApprovalPolicy, Approver } from "../../approvals/approval";
 import { offeredTools } from "../../models/tools";
 import type { Modes } from "../../modes/modes";
+import type { RuleSource } from "../../permissions/rule";
 import type { Tool } from "../../protocol.gen";
 import { type Access, Agent } from "../agent";
 import { EditorHost } from "./host";
@@ -13,7 +14,7 @@ import { currentSystemPrompt } from "./instructions";
 /** The built-in tools on the editor, and what a turn is given of them. */
 export function createAgent(
   context: vscode.ExtensionContext,
-  approver: Approver,
+  approver: Approver & RuleSource,
   modes: Modes,
   windowOf: (conversationId: string) => number | undefined,
   warn: (message: string) => void,

@@ -5,6 +5,7 @@ import { fileChangeOf, patchOf } from "../change";
 import { withEdits } from "../edits";
 import { ToolError } from "../errors";
 import { newErrors } from "../file-errors";
+import { asked } from "../file-rules";
 import { BoundedOutput, mostOutput } from "../output";
 import { type Place, placeOf } from "../paths";
 import { sensitivityOf, WARNINGS } from "../sensitive";
@@ -55,8 +56,9 @@ export const writeFile = tool(
   true,
   async ({ path: given, content }, call) => {
     const place = await placeOf(call.host.folders, given);
+    const isRuled = asked(call.fileRules.at(place.path)).length > 0;
     const before = await call.host.read(place.path);
-    const isReadable = (await sensitivityOf(place, false)) === undefined;
+    const isReadable = !isRuled && (await sensitivityOf(place, false)) === undefined;
     if (before === content && isReadable) return { text: `${place.shown} has this content already.` };
     return change("write_file", place, before, content, call);
   },
@@ -66,12 +68,12 @@ export const writeFile = tool(
 async function change(name: string, place: Place, before: string | null, proposed: string, call: Call): Promise<Output> {
   const { host } = call;
   const sensitivity = await sensitivityOf(place, true);
-  const note = sensitivity === undefined ? [] : [{ kind: "note" as const, text: WARNINGS[sensitivity] }];
+  const notes = [...asked(call.fileRules.at(place.path)), ...(sensitivity === undefined ? [] : [{ kind: "note" as const, text: WARNINGS[sensitivity] }])];
   const { text: changed } = await call.approve({
     tool: name,
     title: `${before === null ? "Create" : "Edit"} ${place.shown}`,
-    details: [...note, { ...diffDetail(place.shown, before ?? undefined, proposed), place: { folder: place.folder, path: place.relative } }],
-    scope: sensitivity === undefined ? EDITS : null,
+    details: [...notes, { ...diffDetail(place.shown, before ?? undefined, proposed), place: { folder: place.folder, path: place.relative } }],
+    scope: notes.length === 0 ? EDITS : null,
     covers: "every edit of files in the workspace that are not sensitive",
   }, { path: place.path, before, after: proposed });
   const after = changed ?? proposed;

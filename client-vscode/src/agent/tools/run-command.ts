@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import * as v from "valibot";
 
 import { ToolError } from "../errors";
+import { asked } from "../file-rules";
 import { placeOf } from "../paths";
 import type { Outcome } from "../process";
 import { readOnlyRun } from "../read-only";
@@ -35,9 +36,10 @@ export const runCommand = tool(
     const place = await placeOf(call.host.folders, folder);
     // What is allowed for the conversation is this command in this folder, and no other.
     const scope = JSON.stringify(["run_command", place.path, command]);
-    const details = [{ kind: "command" as const, command, directory: place.shown, place: { folder: place.folder, path: place.relative } }];
-    await using reading = call.readOnlyCommands ? await readOnlyRun(command, place, call.host.folders, call.stop) : undefined;
-    const { isReadOnly = false } = await call.approve({ tool: "run_command", title: "Run a command", details, scope, covers: "this command in this folder", isReadOnly: reading !== undefined });
+    const ruled = asked(await call.fileRules.inCommand(command, place.path));
+    const details = [...ruled, { kind: "command" as const, command, directory: place.shown, place: { folder: place.folder, path: place.relative } }];
+    await using reading = call.readOnlyCommands ? await readOnlyRun(command, place, call.host.folders, call.fileRules, call.stop) : undefined;
+    const { isReadOnly = false } = await call.approve({ tool: "run_command", title: "Run a command", details, scope: ruled.length === 0 ? scope : null, covers: "this command in this folder", isReadOnly: reading !== undefined });
     call.stop.throwIfAborted();
     const { program, cwd } = isReadOnly && reading !== undefined ? reading : { cwd: place.path };
     const now = await placeOf(call.host.folders, cwd);

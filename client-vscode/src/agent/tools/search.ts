@@ -65,11 +65,11 @@ export const listFiles = tool(
 );
 
 /** What ripgrep prints of files that may be shown: their names, or with `--null` also the lines that match. */
-async function shownLines(place: ReadablePlace, options: readonly string[], glob: string | undefined, most: number, { host, stop }: Call): Promise<Hits> {
+async function shownLines(place: ReadablePlace, options: readonly string[], glob: string | undefined, most: number, { host, stop, fileRules }: Call): Promise<Hits> {
   const run = { program: await host.ripgrep(), folder: place.folder, path: place.relative || ".", stop };
   // A glob of ripgrep also brings back what a .gitignore excludes.
   const listed = glob === undefined ? undefined : new Set((await ripgrep({ ...run, options: FILES, most: Infinity })).lines);
-  const isReadable = readableBelow(place, host.folders);
+  const isReadable = readableBelow(place, host.folders, fileRules);
   const accept = async (line: string): Promise<string | undefined> => {
     const [name = "", ...match] = line.split("\0");
     // Without a match it is a message of ripgrep about a file.
