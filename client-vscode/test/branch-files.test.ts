@@ -1,8 +1,13 @@
-/** Branches whose states of the files were not recorded. */
+/** The files of branches that are gone to, and those whose states were not recorded. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import type { Memento } from "vscode";
+
 import { BranchFiles } from "../src/chat/branch-files";
+import { BranchStates } from "../src/chat/branch-states";
+import { FileChanges } from "../src/chat/file-changes";
+import type { FilesOffer, ToPage } from "../src/chat/messages";
 import type { WorkspaceSnapshots } from "../src/snapshots/workspace";
 import { window, workspace as editor } from "./agent/vscode";
 import { Workspace } from "./snapshots/recorded";
@@ -65,4 +70,76 @@ test("where nothing failed a branch without states is gone to without a word", a
   await workspace.write({ "b": null });
   assert.notEqual(await snapshots.take("c"), undefined);
   assert.deepEqual(await moves(snapshots), []);
+});
+
+/** A conversation of two branches, `one` and `two`, whose files are recorded, and whose person answers by `choice`. */
+async function branches(workspace: Workspace, choice: "both" | "files") {
+  const stored = new Map<string, unknown>();
+  const memory = { get: (key: string, usual: unknown) => stored.get(key) ?? usual, update: (key: string, value: unknown) => { stored.set(key, structuredClone(value)); return Promise.resolve(); } } as unknown as Memento;
+  const conversation = { leafId: "two", runs: false, drafts: [] as string[], offers: 0 };
+  const texts: Record<string, string> = {};
+  for (const leaf of ["one", "two"]) {
+    await workspace.write({ "notes": `${leaf}\n\n\n\nend\n`, [`only-${leaf}`]: "x\n" });
+    if (leaf === "two") await workspace.write({ "only-one": null });
+    texts[leaf] = await workspace.take();
+  }
+  const client = {
+    onNotification: () => undefined,
+    request: (method: string, { leafId = conversation.leafId, targetId = "" }: { leafId?: string; targetId?: string }) => {
+      if (method === "coppice/navigate") conversation.leafId = targetId;
+      return Promise.resolve(method === "coppice/navigate" ? { leafId: targetId, cancelled: false } : { entries: [{ id: leafId, type: "message", message: { role: "toolResult", workspaceState: texts[leafId] } }] });
+    },
+  };
+  const states = new BranchStates(client as never, memory);
+  const notes = { set: () => Promise.resolve() };
+  const answer = ({ id }: FilesOffer): void => { conversation.offers += 1; void files.handle({ type: "answerFiles", id, choice, always: false }, "c"); };
+  const post = (message: ToPage): void => { if (message.type === "filesOffer" && message.offer !== undefined) setImmediate(answer, message.offer); };
+  const chat = { post, isRunning: () => conversation.runs, putDraft: (_id: string, text: string) => { conversation.drafts.push(text); } };
+  const files = new BranchFiles(chat as never, client as never, workspace.snapshots, states, new FileChanges(workspace.snapshots, states, notes as never, memory), notes as never);
+  const go = (targetId: string) => files.move("c", targetId, () => client.request("coppice/navigate", { targetId }) as never);
+  return { conversation, go };
+}
+
+/** Has the notices of a switch answered one after the other, until `last` is shown, and gives what they said. */
+function noticesUntil(last: RegExp, answers: readonly (string | Promise<string>)[]): Promise<string[]> {
+  const notices: string[] = [];
+  return new Promise((resolve) => {
+    window.answer = (message) => {
+      notices.push(message);
+      if (notices.length > answers.length && last.test(message)) resolve(notices);
+      return answers[notices.length - 1];
+    };
+  });
+}
+
+const WENT = "Went to the branch and changed 3 files.";
+
+test("a switch with files is undone as one step: the conversation goes back with them, and what the user wrote since stays", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, go } = await branches(workspace, "both");
+  await workspace.write({ "own": "mine\n" });
+  const before = await workspace.files();
+  let undo = (_answer: string): void => undefined;
+  const shown = noticesUntil(/^Went/, [new Promise((resolve) => { undo = resolve; }), "Undo"]);
+  await go("one");
+  assert.deepEqual([conversation.leafId, await workspace.files()], ["one", { "notes": "one\n\n\n\nend\n", "only-one": "x\n", "own": "mine\n" }]);
+  await workspace.write({ "notes": "one\n\n\n\nend, later\n" });
+  // Refused while a turn runs, it can be tried again, and the undoing can be undone.
+  conversation.runs = true;
+  setImmediate(() => { undo("Undo"); });
+  const running = window.answer;
+  window.answer = (message) => { conversation.runs = false; return running(message); };
+  assert.deepEqual(await shown, [WENT, "A turn is running, so no file was changed. Try again when it has ended.", WENT]);
+  assert.deepEqual([conversation.leafId, await workspace.files()], ["two", { ...before, "notes": "two\n\n\n\nend, later\n" }]);
+  assert.equal(conversation.offers, 1, "nothing is asked again");
+});
+
+test("files that were brought along alone are undone alone", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, go } = await branches(workspace, "files");
+  const before = await workspace.files();
+  const shown = noticesUntil(/^Changed/, ["Undo"]);
+  await go("one");
+  assert.deepEqual(await shown, Array(2).fill("Changed 3 files."));
+  assert.deepEqual([conversation.leafId, await workspace.files()], ["two", before]);
 });

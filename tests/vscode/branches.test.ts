@@ -109,7 +109,13 @@ scene("the files go along with the branch: what the model and a command changed 
   await chat.replies.filter({ hasText: "Two is written." }).waitFor();
   await until("the files of the branch are back", () => text("notes.txt") === "two\n" && text("made.txt") === "made\n");
   equal(text("own.txt"), "mine, changed\n");
-  // From now on nothing is asked.
+  // From now on nothing is asked, and one step takes the conversation and its files back.
+  await window.run("Notifications: Clear All Notifications");
+  await chat.frame.getByRole("group", { name: "Alternatives" }).first().getByRole("button", { name: "Next Alternative" }).click();
+  await chat.replies.filter({ hasText: "Three it is." }).waitFor();
+  await window.notifications.filter({ hasText: "Went to the branch and changed 2 files." }).getByRole("button", { name: "Undo" }).click();
+  await chat.replies.filter({ hasText: "Two is written." }).waitFor();
+  await until("the files are back with it", () => text("notes.txt") === "two\n" && text("made.txt") === "made\n");
   await chat.frame.getByRole("group", { name: "Alternatives" }).first().getByRole("button", { name: "Next Alternative" }).click();
   await chat.replies.filter({ hasText: "Three it is." }).waitFor();
   await until("the files have gone along", () => text("notes.txt") === "one\n" && text("made.txt") === undefined);

@@ -7,7 +7,7 @@ import { sentence } from "../errors";
 import { notify } from "../notify";
 import type { BranchFile, NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
-import type { BranchStates } from "./branch-states";
+import type { BranchState, BranchStates } from "./branch-states";
 import type { ChatAccess, Feature } from "./feature";
 import { type FileChanges, type FilePlan, isChange, withProgress } from "./file-changes";
 import type { FilesOffer, FromPage, ToPage } from "./messages";
@@ -37,7 +37,7 @@ export class BranchFiles implements Feature {
 
   constructor(
     private readonly chat: ChatAccess,
-    client: CoppiceClient,
+    private readonly client: CoppiceClient,
     private readonly snapshots: WorkspaceSnapshots,
     private readonly states: BranchStates,
     private readonly changes: FileChanges,
@@ -102,18 +102,33 @@ export class BranchFiles implements Feature {
     }
     // The question may have waited for long.
     const now = (await this.snapshots.take(conversationId)) ?? plan.now;
+    const left = plan.leafId === undefined ? undefined : { leafId: plan.leafId, state: this.states.of(conversationId, plan.leafId) };
     const result = await navigate((beginId) => this.#left(conversationId, beginId, choice === "both" ? plan.steps : []));
     if (result.cancelled) return result;
-    if (this.states.of(conversationId, plan.leafId)?.isElsewhere !== true) await this.states.remember(conversationId, plan.leafId, { state: now, isElsewhere: false });
+    if (left?.state?.isElsewhere !== true) await this.states.remember(conversationId, plan.leafId, { state: now, isElsewhere: false });
     const leafId = result.leafId ?? undefined;
     if (choice === "both") {
-      await this.changes.write(conversationId, { ...plan, now, leafId });
+      await this.changes.write(conversationId, { ...plan, now, leafId }, left && { undo: (after) => this.#goBack(conversationId, { ...left, now, after }) });
       await this.#note(conversationId, "The user has changed these files since.", plan.steps.filter(({ fate }) => fate === "merged" || fate === "conflict"));
     } else {
       await this.states.remember(conversationId, leafId, { state: plan.target, isElsewhere: true });
       await this.#note(conversationId, "These files are as the user had them on another branch, not as this conversation left them.", plan.steps);
     }
     return result;
+  }
+
+  /**
+   * Takes back that a branch was left with its files: the conversation goes to its end, and the files to their state of
+   * then, `now`. What was changed in them since the switch, which left `after`, stays where it can be merged.
+   */
+  async #goBack(conversationId: string, left: { leafId: string; state: BranchState | undefined; now: string; after: string }): Promise<void> {
+    this.#refuseIfRunning(conversationId);
+    const { leafId, state: base = left.after } = await this.states.at(conversationId);
+    const plan = { ...(await withProgress(this.snapshots.plan(conversationId, base, left.now))), leafId, base, target: left.now };
+    const navigate = () => this.client.request("coppice/navigate", { conversationId, targetId: left.leafId });
+    const result = await this.#hold(conversationId, () => this.#go(conversationId, plan, "both", navigate));
+    if (result?.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
+    if (left.state?.isElsewhere === true) await this.states.remember(conversationId, left.leafId, left.state);
   }
 
   /** What the branch that is left, which began with an entry, has changed, when steps will have been taken. */
@@ -178,9 +193,13 @@ export class BranchFiles implements Feature {
 
   /** Changes files of a conversation that stays where it is. `what` says to its model whose doing that was. */
   async #write(conversationId: string, plan: FilePlan, what: string, onUndone?: () => Promise<void>): Promise<void> {
-    if (this.chat.isRunning(conversationId)) throw new Error("A turn is running, so no file was changed. Try again when it has ended.");
+    this.#refuseIfRunning(conversationId);
     const now = (await this.snapshots.take(conversationId)) ?? plan.now;
-    await this.#note(conversationId, what, await this.changes.write(conversationId, { ...plan, now }, onUndone));
+    await this.#note(conversationId, what, await this.changes.write(conversationId, { ...plan, now }, onUndone && { onUndone }));
+  }
+
+  #refuseIfRunning(conversationId: string): void {
+    if (this.chat.isRunning(conversationId)) throw new Error("A turn is running, so no file was changed. Try again when it has ended.");
   }
 
   async #hold<T>(conversationId: string, work: () => Promise<T>): Promise<T> {

@@ -35,6 +35,14 @@ interface Unfinished {
   now: string;
 }
 
+/** How a change is undone. */
+interface Undoing {
+  /** Takes back more than the files, of which `after` is the state that the change left. */
+  undo?: (after: string) => Promise<void>;
+  /** Called after the undoing. */
+  onUndone?: () => Promise<void>;
+}
+
 /** Changes files by plans, each of which can be undone as one, also after the window ended in the middle. */
 export class FileChanges {
   constructor(
@@ -62,8 +70,8 @@ export class FileChanges {
     }
   }
 
-  /** Changes the files, offers to undo that, and gives the steps that were taken. `onUndone` is called after the undoing. */
-  async write(conversationId: string, plan: FilePlan, onUndone?: () => Promise<void>): Promise<PlacedStep[]> {
+  /** Changes the files, offers to undo that, and gives the steps that were taken. */
+  async write(conversationId: string, plan: FilePlan, undoing: Undoing = {}): Promise<PlacedStep[]> {
     const { steps, base, target, only, now, leafId } = plan;
     const changed = steps.filter(isChange);
     if (changed.length === 0) {
@@ -75,23 +83,33 @@ export class FileChanges {
     await this.memory.update(KEY, undefined);
     if (state !== undefined) await this.states.remember(conversationId, leafId, { state, isElsewhere: false });
     const written = changed.filter((step) => !stayed.includes(step));
-    void this.#report(conversationId, { ...plan, steps: written }, stayed, state, onUndone);
+    void this.#report(conversationId, { ...plan, steps: written }, stayed, state, undoing);
     return written;
   }
 
-  async #report(conversationId: string, { steps, now, leafId }: FilePlan, stayed: readonly PlacedStep[], after: string | undefined, onUndone?: () => Promise<void>): Promise<void> {
+  async #report(conversationId: string, { steps, now, leafId }: FilePlan, stayed: readonly PlacedStep[], after: string | undefined, { undo, onUndone }: Undoing): Promise<void> {
     const names = stayed.slice(0, MOST_NAMED).map(({ shown }) => shown).join(", ");
     const rest = stayed.length === 0 ? "" : ` ${counted(stayed.length, "file")} changed meanwhile or could not be written, and stayed: ${names}${stayed.length > MOST_NAMED ? ", …" : ""}.`;
     const show = stayed.length === 0 ? notify.info : notify.warn;
     const actions = after === undefined || steps.length === 0 ? [] : ["Undo"];
-    if ((await show(`Changed ${counted(steps.length, "file")}.${rest}`, ...actions)) !== "Undo" || after === undefined) return;
-    try {
-      const undone = await this.write(conversationId, { ...(await this.snapshots.plan(conversationId, after, now)), base: after, target: now, leafId });
-      await this.notes.set(conversationId, "The user has changed these files since.", undone.map(({ shown }) => shown));
-      await onUndone?.();
-    } catch (error) {
-      void notify.error(sentence(error));
+    const what = `${undo === undefined ? "Changed" : "Went to the branch and changed"} ${counted(steps.length, "file")}.${rest}`;
+    let answer = await show(what, ...actions);
+    while (answer === "Undo" && after !== undefined) {
+      try {
+        if (undo === undefined) await this.#undoFiles(conversationId, after, now, leafId);
+        else await undo(after);
+        await onUndone?.();
+        return;
+      } catch (error) {
+        // A turn may run meanwhile.
+        answer = await notify.error(sentence(error), "Undo");
+      }
     }
+  }
+
+  async #undoFiles(conversationId: string, after: string, now: string, leafId: string | undefined): Promise<void> {
+    const undone = await this.write(conversationId, { ...(await this.snapshots.plan(conversationId, after, now)), base: after, target: now, leafId });
+    await this.notes.set(conversationId, "The user has changed these files since.", undone.map(({ shown }) => shown));
   }
 }
 

@@ -117,7 +117,7 @@ export const window = {
     const given = window.choices.shift();
     return given === undefined || (await validateInput(given)) !== undefined ? undefined : given;
   },
-  answer: (_message: string): string | undefined => undefined,
+  answer: (_message: string): string | undefined | Promise<string | undefined> => undefined,
   state: { focused: false },
   showInformationMessage: (message: string) => Promise.resolve(window.answer(message)),
   showWarningMessage: (message: string) => Promise.resolve(window.answer(message)),
