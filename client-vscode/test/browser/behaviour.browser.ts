@@ -291,20 +291,24 @@ inBrowser("a wait for the provider counts down, can be ended and stopped, and go
   assert.equal(await wait.count(), 0);
 });
 
-inBrowser("a turn that was stopped or killed can be continued where it is, and an answered one cannot", {}, async (panel) => {
+inBrowser("a turn that was stopped, killed or cut can be continued where it is, and an answered one cannot", {}, async (panel) => {
   const asked = user("Look.");
   const stopped = entry({ role: "assistant", content: [{ type: "text", text: "Partly" }], stopReason: "aborted" });
   const calling = entry({ role: "assistant", content: [call("t1", "run_command", { command: "ls" })], stopReason: "toolUse" });
+  const cut = entry({ role: "assistant", content: [{ type: "text", text: "Partly" }], stopReason: "length" });
   const resume = panel.page.getByRole("button", { name: "Continue", exact: true });
-  for (const entries of [[asked, stopped], [asked], [asked, calling], [asked, calling, result("t1", "run_command", "a b")]]) {
+  for (const entries of [[asked, stopped], [asked, cut], [asked, cut, cut], [asked], [asked, calling], [asked, calling, result("t1", "run_command", "a b")]]) {
     await panel.post(RUNNING, shown(entries));
     await resume.click();
     assert.deepEqual((await panel.asked()).at(-1), { type: "resume" });
     await panel.post({ type: "turn", conversationId: "c1", running: true });
     assert.equal(await resume.count(), 0);
   }
-  await panel.post(shown([asked, assistant("Answered.")]));
-  assert.equal(await resume.count(), 0);
+  for (const entries of [[asked, assistant("Answered.")], [asked, cut, asked, assistant("Answered.")]]) {
+    await panel.post(shown(entries));
+    await panel.page.getByText("Answered.").waitFor();
+    assert.equal(await resume.count(), 0);
+  }
 });
 
 inBrowser("a file's place in a reply is a link to its line", {}, async (panel) => {

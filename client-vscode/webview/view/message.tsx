@@ -86,7 +86,7 @@ function Actions({ item, running }: { item: AssistantItem; running: boolean }): 
         {newest?.replyId === item.id && (
           <IconButton name="refresh" label="Regenerate on a New Branch" onClick={() => { post({ type: "resend", entryId: newest.entryId }); }} />
         )}
-        {item.stopReason === "length" && <IconButton name="debug-continue" label="Continue" onClick={() => { post({ type: "send", text: "Continue." }); }} />}
+        {item.stopReason === "length" && newest?.replyId === item.id && <IconButton name="debug-continue" label="Continue" onClick={() => { post({ type: "resume" }); }} />}
         <MoreButton item={item} />
       </div>
       {isLast && <Figures of={item.turn} />}

@@ -22,10 +22,10 @@ DEFAULT_STEPS: Final = 50
 
 class PromptParams(StreamingParams, ConversationParams):
     """`content` is the user's message; it is appended first, unless the turn cannot begin. Without it the
-    turn goes on where the last one was stopped or failed; where the model has answered that is
-    `nothing-to-continue`. A text that is `/compact`, with or without words after it, is a command: the
-    conversation is compacted with these words as the instructions. `/note TEXT` adds a note of the user's. A
-    command appends no message and asks no model for a reply.
+    turn goes on where the last one was stopped or failed, or where the last reply was cut off at its limit;
+    where the model has answered otherwise that is `nothing-to-continue`. A text that is `/compact`, with or
+    without words after it, is a command: the conversation is compacted with these words as the instructions.
+    `/note TEXT` adds a note of the user's. A command appends no message and asks no model for a reply.
 
     `tools` are offered to the model where the client answers `coppice/invokeTool`. `system` is sent before
     the conversation, with the texts of `skills` after it; neither is stored. A step is one request to the

@@ -139,6 +139,32 @@ async def test_a_turn_goes_on_after_a_failure_and_after_a_killed_tool(make_clien
         assert server.requests[-1].body["messages"][-1]["role"] == "tool"
 
 
+async def test_a_reply_that_was_cut_at_its_limit_is_gone_on_with_and_nothing_is_put_into_the_users_mouth(
+    make_client: MakeClient,
+) -> None:
+    replies = [
+        answer("Once upon", stop="length"),
+        answer("a time", stop="length"),
+        answer("."),
+        answer("Ok."),
+    ]
+    async with ProviderServer(replies) as server:
+        client = await client_of(make_client, server)
+        about = {"conversationId": await client.conversation()}
+        ends = [(await client.ask("prompt", **about, content="Tell."))["stopReason"]]
+        ends += [(await client.ask("prompt", **about))["stopReason"] for _ in range(2)]
+        assert ends == ["length", "length", "stop"]
+        stored = [("user", None), ("assistant", "length"), ("assistant", "length"), ("assistant", "stop")]
+        assert await texts(client, about) == stored
+        *sent, asked = server.requests[1].body["messages"]
+        assert [message["role"] for message in sent] == ["user", "assistant"]
+        assert (asked["role"], "cut off" in asked["content"]) == ("user", True)
+        with pytest.raises(NothingToContinueError):
+            await client.ask("prompt", **about)
+        await client.ask("prompt", **about, content="Thanks.")
+        assert "cut off" not in str(server.requests[-1].body["messages"])
+
+
 async def test_an_answered_conversation_has_nothing_to_continue(make_client: MakeClient) -> None:
     async with ProviderServer([answer("Here.")]) as server:
         client = await client_of(make_client, server)

@@ -51,10 +51,15 @@ from coppice.tree.messages import (
     UserMessage,
     present,
 )
-from coppice.tree.view import NO_RESULT
+from coppice.tree.view import NO_RESULT, ViewMessage
 
 LEAST_ANSWER: Final = 256
 """Tokens that a reply may have however full the window is; the provider refuses when that is too much."""
+_GO_ON: Final = (
+    "Your last reply was cut off at its token limit. "
+    "Continue it exactly where it ended, without repeating it."
+)
+"""Sent after a reply that was cut off, and not stored: some models refuse a reply as the last message."""
 
 TurnMessage = UserMessage | AssistantMessage | ToolResultMessage
 Ending = Literal["stop", "length", "maxSteps", "tool"]
@@ -236,8 +241,11 @@ class Turn:
             tokens, source = context_tokens(path, counter)
             room = self._window - tokens - (0 if source == "usage" else self._overhead_tokens)
             reserve = fitted_sizes(path.settings.compaction, self._window).reserve
+            messages = path.view(note)
+            if messages and isinstance(messages[-1].message, AssistantMessage):
+                messages = [*messages, ViewMessage(None, UserMessage(content=_GO_ON))]
             return ChatRequest(
-                messages=path.view(note),
+                messages=messages,
                 max_tokens=max(LEAST_ANSWER, min(reserve, room)),
                 system=self._system(),
                 purpose="turn",
@@ -300,7 +308,8 @@ class Turn:
 
     def _refuse_if_answered(self) -> None:
         view = self._path().view()
-        if not view or isinstance(view[-1].message, AssistantMessage):
+        last = view[-1].message if view else None
+        if last is None or (isinstance(last, AssistantMessage) and last.stop_reason != "length"):
             raise NothingToContinueError("The last turn was not broken off: send a message instead.")
 
     def _context_editing(self) -> ContextEditing | None:
