@@ -6,6 +6,7 @@ import { posix, win32 } from "node:path";
 
 import { relativeWithin } from "./agent/paths";
 import { repositoryOf } from "./ignoring/files";
+import { platform } from "./operating-system";
 
 /** What is asked of the system. */
 export interface System {
@@ -17,7 +18,7 @@ export interface System {
   checkoutOf(folder: string): Promise<string | undefined>;
 }
 
-export const THIS_SYSTEM: System = { platform: process.platform, isExecutable, realpath: (file) => realpath(file), checkoutOf };
+export const THIS_SYSTEM: System = { platform: platform(), isExecutable, realpath: (file) => realpath(file), checkoutOf };
 
 /** The executables of a PATH with these names, by its folders and then by the names; only those that `isOutside`. */
 export async function programsOnPath(names: readonly string[], path: string | undefined, folders: readonly string[], system = THIS_SYSTEM): Promise<string[]> {

@@ -6,11 +6,13 @@ out of a file is its folder, which is in the user's profile.
 
 import asyncio
 import errno
+import faulthandler
 import os
 import signal
 import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +25,9 @@ else:
     _BINARY: Final = 0
     _AT_ONCE: Final = os.O_NONBLOCK
 
+
+_M_ARENA_MAX: Final = -8  # of the GNU C library's <malloc.h>
+_PR_SET_PDEATHSIG: Final = 1  # of Linux's <linux/prctl.h>
 
 FILES_HAVE_ONE_CASE: Final = sys.platform in ("win32", "darwin")
 """Whether names of files that differ in case alone usually name the same file, as Git assumes there."""
@@ -126,6 +131,41 @@ def on_signal(loop: asyncio.AbstractEventLoop, number: signal.Signals, work: Cal
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(work))
     else:
         loop.add_signal_handler(number, work)
+
+
+def use_one_heap() -> None:
+    """Have the C library keep one heap for all threads, where it is the GNU one.
+
+    Otherwise threads that allocate at once get heaps of their own, eight a processor, and what is freed in
+    one is of no use to the others. To be called before there are threads.
+    """
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - for servers
+
+        with suppress(OSError, AttributeError):  # musl has none
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+def end_with(parent: int) -> None:
+    """Has the system end this process with its parent, also while it computes. On Linux alone."""
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - for their worker processes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def write_stacks_on_timer() -> None:
+    """Has the end of `set_processor_timer` write the stacks of all threads to standard error."""
+    if sys.platform != "win32":
+        faulthandler.register(signal.SIGPROF, file=2, chain=True)
+
+
+def set_processor_timer(seconds: float) -> None:
+    """Ends this process after so much time of its processor; 0 takes that back. Windows has no such timer."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def is_running(pid: int) -> bool:

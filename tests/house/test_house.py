@@ -235,3 +235,15 @@ def test_a_value_is_named_by_what_it_is() -> None:
     assert {file: [name for _, name in names] for file, names in vague.items()} == {
         "server/coppice/protocol/compaction.py": ["kept"]
     }
+
+
+@pytest.mark.parametrize(
+    ("folder", "asking", "module"),
+    [
+        (PACKAGE, re.compile(r"\bsys\.platform\b|\bos\.name\b"), "operating_system.py"),
+        (ROOT / "client-vscode" / "src", re.compile(r"\bprocess\.platform\b"), "operating-system.ts"),
+    ],
+)
+def test_one_module_asks_for_the_system(folder: Path, asking: re.Pattern[str], module: str) -> None:
+    files = [path for path in tracked() if path.is_relative_to(folder) and path.suffix in {".py", ".ts"}]
+    assert [path.name for path in files if asking.search(path.read_text())] == [module]

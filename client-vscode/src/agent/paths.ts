@@ -2,6 +2,7 @@ import { lstat, realpath } from "node:fs/promises";
 import nodePath, { basename, dirname, join, type PlatformPath, resolve, sep } from "node:path";
 
 import { ToolError } from "./errors";
+import { isWindows } from "../operating-system";
 
 /** A file or folder of the workspace, which need not exist. */
 export interface Place {
@@ -24,7 +25,7 @@ export interface Place {
  */
 export async function placeOf(folders: readonly string[], path: string): Promise<Place> {
   if (path.includes("\0")) throw new ToolError("A path has no NUL character.");
-  if (process.platform === "win32" && unsafeOnWindows(path)) throw new ToolError(`${path} is no plain path: Windows takes it for another file or a device.`);
+  if (isWindows() && unsafeOnWindows(path)) throw new ToolError(`${path} is no plain path: Windows takes it for another file or a device.`);
   if (folders.length === 0) throw new ToolError("No folder is open, so there are no files to work on.");
   const given = candidate(folders, path);
   const real = await realPathOf(given);

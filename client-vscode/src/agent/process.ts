@@ -5,6 +5,7 @@ import { visible } from "../format";
 import { windowsProgram } from "../programs";
 import { CommandOutput } from "./output";
 import { shellCall } from "./shell";
+import { isWindows, platform } from "../operating-system";
 
 /** Milliseconds between asking a process to end and ending it. */
 const GRACE_MS = 2000;
@@ -58,13 +59,13 @@ export class RunningCommand {
   constructor({ command, program, cwd, shell, environment, timeoutMs, limit }: Command, onOutput: (text: string) => void) {
     this.#output = new CommandOutput(limit);
     const given = program?.environment ?? environment ?? commandEnvironment(process.env);
-    const { file, args, isVerbatim } = program === undefined ? shellCall(command, shell, process.platform, given) : { ...program, isVerbatim: false };
+    const { file, args, isVerbatim } = program === undefined ? shellCall(command, shell, platform(), given) : { ...program, isVerbatim: false };
     this.#child = spawn(file, args, {
       cwd,
       env: given,
       stdio: [program === undefined ? "pipe" : (program.input ?? "ignore"), "pipe", "pipe"],
       windowsVerbatimArguments: isVerbatim,
-      detached: process.platform !== "win32",
+      detached: !isWindows(),
       windowsHide: true,
     });
     const take = (text: string): void => {
@@ -113,7 +114,7 @@ export class RunningCommand {
   #signal(signal: NodeJS.Signals): void {
     const { pid } = this.#child;
     if (pid === undefined) return;
-    if (process.platform === "win32") {
+    if (isWindows()) {
       spawn(windowsProgram("taskkill.exe", process.env), ["/pid", String(pid), "/T", "/F"], { windowsHide: true }).on("error", () => undefined);
       return;
     }

@@ -10,6 +10,7 @@ import { type Place, placeOf } from "./paths";
 import type { Program } from "./process";
 import { contentOf, decoded, openFile } from "./text-file";
 import { judgedPlace, readableBelow, type ReadablePlace } from "./tools/places";
+import { isWindows } from "../operating-system";
 
 /** The programs are those of the system, whose options were reviewed. */
 const SYSTEM_PATH = "/usr/bin:/bin";
@@ -28,7 +29,7 @@ export interface ReadOnlyRun extends AsyncDisposable {
  * for every other line, on Windows, and when it is stopped.
  */
 export async function readOnlyRun(line: string, folder: Place, folders: readonly string[], rules: FileRules, stop: AbortSignal): Promise<ReadOnlyRun | undefined> {
-  const reading = process.platform === "win32" ? undefined : readingOf(line);
+  const reading = isWindows() ? undefined : readingOf(line);
   if (reading === undefined) return undefined;
   const file = await findOnPath(reading.program, SYSTEM_PATH, folders);
   if (file === undefined) return undefined;

@@ -1,6 +1,7 @@
 import { posix, win32 } from "node:path";
 
 import { relativeWithin } from "../agent/paths";
+import { isWindows } from "../operating-system";
 
 /** Where a link of a message leads: to the web, or to a file in one of the workspace's folders. */
 export type Target =
@@ -14,7 +15,7 @@ const PLACE = /(?:#L?|:)(\d+)(?:[-:,]L?\d+)*$/;
  * relative path is one of the first. Nothing comes back for what leads elsewhere: other schemes, other hosts'
  * files, paths out of the folders.
  */
-export function target(href: string, folders: readonly string[], windows = process.platform === "win32"): Target | undefined {
+export function target(href: string, folders: readonly string[], windows = isWindows()): Target | undefined {
   if (/^https?:/i.test(href)) return webTarget(href);
   const place = PLACE.exec(href);
   const path = filePath(place === null ? href : href.slice(0, place.index), windows);

@@ -1,5 +1,6 @@
 /** What the lines of `.gitignore` files exclude. A checkout has written them: each path takes time linear in its length. */
 import { type CharacterSet, parsePattern, type Wildcard } from "./pattern";
+import { filesHaveOneCase } from "../operating-system";
 
 /** Characters of one file. Eight times the longest template of github/gitignore; the server has the same limit. */
 export const LONGEST_FILE = 64 * 1024;
@@ -29,7 +30,7 @@ export class IgnoreRules {
   readonly #size: number;
 
   /** `ignoresCase`: as Git does where file systems do. Undefined for what is over a limit. */
-  static of(text: string, ignoresCase = process.platform === "win32" || process.platform === "darwin"): IgnoreRules | undefined {
+  static of(text: string, ignoresCase = filesHaveOneCase()): IgnoreRules | undefined {
     const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
     if (text.length > LONGEST_FILE || lines.some((line) => line.length > LONGEST_PATTERN && !line.startsWith("#"))) return undefined;
     return new IgnoreRules(lines, text.length, ignoresCase);

@@ -1,3 +1,5 @@
+import { isWindows } from "../operating-system";
+
 /** A character that no shell takes for anything but itself, wherever it stands in a word. */
 const PLAIN = /^[A-Za-z0-9_@+:,./-][A-Za-z0-9_@+:,./=-]*$/;
 /** In quotes: nothing that ends them, expands or escapes. Longer than any command that is read before it is allowed. */
@@ -11,7 +13,7 @@ const LONGEST = 4000;
  * assignment or comment. Undefined for every other line, also for one that a shell would read in the same way.
  * To `cmd`, which knows neither kind of quotes as others do, quoted words are not plain.
  */
-export function plainWords(line: string, windows = process.platform === "win32"): string[] | undefined {
+export function plainWords(line: string, windows = isWindows()): string[] | undefined {
   if (line.length > LONGEST || /[^ -~\p{L}\p{N}]/u.test(line)) return undefined;
   const words: string[] = [];
   let isOpen = false;

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import { basename, join } from "node:path";
 
 import { run, type RunOptions } from "./processes";
+import { isWindows } from "../operating-system";
 
 const POINTER = "current.json";
 const DAY_MS = 24 * 60 * 60_000;
@@ -56,7 +57,7 @@ export class Installation {
   }
 
   #programIn(folder: string): string {
-    return join(this.root, folder, ...programs(), process.platform === "win32" ? "coppice.exe" : "coppice");
+    return join(this.root, folder, ...programs(), isWindows() ? "coppice.exe" : "coppice");
   }
 
   /** That the program starts, and is what the wheel holds. */
@@ -97,5 +98,5 @@ export class Installation {
 }
 
 function programs(): string[] {
-  return process.platform === "win32" ? ["Scripts"] : ["bin"];
+  return isWindows() ? ["Scripts"] : ["bin"];
 }

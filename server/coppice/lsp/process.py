@@ -5,21 +5,18 @@ it, an answer or a wake-up may be missing for ever: the process ends, and its cl
 """
 
 import asyncio
-import ctypes
 import logging
 import os
 import sys
 import threading
 from collections.abc import Coroutine
-from contextlib import suppress
 from typing import Any, Final, NoReturn
 
 from typing_extensions import override
 
 from coppice.lsp.errors import lacks_memory, log_unforeseen
 from coppice.lsp.watchdog import Watchdog
-
-_M_ARENA_MAX: Final = -8  # of the GNU C library's <malloc.h>
+from coppice.operating_system import use_one_heap
 
 
 def prepare_logs() -> None:
@@ -28,17 +25,6 @@ def prepare_logs() -> None:
         stream=sys.stderr, level=logging.WARNING, format="coppice: %(levelname)s: %(message)s"
     )
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
-
-
-def use_one_heap() -> None:
-    """Have the C library keep one heap for all threads, where it is the GNU one.
-
-    Otherwise threads that allocate at once get heaps of their own, eight a processor, and what is freed in
-    one is of no use to the others. To be called before there are threads.
-    """
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # musl has none
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def run_and_exit(serving: Coroutine[Any, Any, int]) -> NoReturn:

@@ -3,12 +3,13 @@
 import asyncio
 import faulthandler
 import os
-import signal
 import sys
 import threading
 import time
 from contextlib import suppress
 from typing import Final, NoReturn
+
+from coppice.operating_system import set_processor_timer, write_stacks_on_timer
 
 STALLED: Final = 75
 """The exit code of a server that was ended: EX_TEMPFAIL of sysexits.h."""
@@ -38,8 +39,7 @@ class Watchdog:
         self._looks = looks
         self._seconds = seconds
         self._answered = False
-        if sys.platform != "win32":
-            faulthandler.register(signal.SIGPROF, file=2, chain=True)
+        write_stacks_on_timer()
         threading.Thread(target=self._watch, name="coppice-watchdog", daemon=True).start()
 
     def _watch(self) -> None:
@@ -51,7 +51,7 @@ class Watchdog:
     def _look(self) -> None:
         in_vain, asked = 0, False
         while not self._loop.is_closed():
-            self._set_timer(self._looks * self._seconds)
+            set_processor_timer(self._looks * self._seconds)
             time.sleep(self._seconds)
             if asked and self._answered:
                 in_vain, asked = 0, False
@@ -61,7 +61,7 @@ class Watchdog:
                 _end()
             if not asked:
                 asked = self._ask()
-        self._set_timer(0)
+        set_processor_timer(0)
 
     def _ask(self) -> bool:
         """Whether the loop could be asked to run `_answer`."""
@@ -73,10 +73,6 @@ class Watchdog:
 
     def _answer(self) -> None:
         self._answered = True
-
-    def _set_timer(self, seconds: float) -> None:
-        if sys.platform != "win32":
-            signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _end() -> NoReturn:

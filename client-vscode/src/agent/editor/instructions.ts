@@ -5,6 +5,7 @@ import { instructionsIn } from "../instructions";
 import { type Instructions, systemPrompt } from "../prompt";
 import { shellFor, shellOutside } from "../shell";
 import { readText } from "./files";
+import { platform } from "../../operating-system";
 
 /** The system prompt for the next turn. A workspace that is not trusted adds nothing to it. */
 export async function currentSystemPrompt(folders: readonly string[], tools: readonly string[], mode: Mode): Promise<string> {
@@ -13,8 +14,8 @@ export async function currentSystemPrompt(folders: readonly string[], tools: rea
   const byFolder: (Instructions | undefined)[] = wanted ? await Promise.all(folders.map((folder) => instructionsIn(folders, folder, readText))) : [];
   return systemPrompt(settings.get("chat.systemPrompt", ""), {
     folders,
-    platform: process.platform,
-    shell: shellFor(await shellOutside(vscode.env.shell, folders), process.platform),
+    platform: platform(),
+    shell: shellFor(await shellOutside(vscode.env.shell, folders), platform()),
     tools,
     mode,
     instructions: byFolder.flatMap((each) => each ?? []),

@@ -3,13 +3,14 @@ import { join } from "node:path";
 
 import { findOnPath } from "../../programs";
 import { ToolError } from "../errors";
+import { isWindows, platform } from "../../operating-system";
 
 /** The ripgrep that VS Code brings, by the places of its versions. */
 export function ripgrepOf(appRoot: string): string | undefined {
-  const file = process.platform === "win32" ? "rg.exe" : "rg";
+  const file = isWindows() ? "rg.exe" : "rg";
   const modules = ["node_modules", "node_modules.asar.unpacked"].map((name) => join(appRoot, name, "@vscode"));
   const places = modules.flatMap((folder) => [
-    join(folder, "ripgrep-universal", "bin", `${process.platform}-${process.arch}`, file),
+    join(folder, "ripgrep-universal", "bin", `${platform()}-${process.arch}`, file),
     join(folder, "ripgrep", "bin", file),
   ]);
   return places.find((place) => existsSync(place));
