@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 import type { OutlineResult } from "../../src/protocol.gen";
 import { inBrowser, type PanelPage } from "./panel";
-import { assistant, call, COMPACTION, entry, result, RUNNING, shown, user } from "./samples";
+import { assistant, call, COMMAND, COMPACTION, entry, result, RUNNING, shown, user } from "./samples";
 
 const QUESTION = user("Which part is first?");
 const ANSWER = assistant("The prices.", call("t1", "read", { path: "a" }));
@@ -157,4 +157,15 @@ inBrowser("a denial is no failure, and a path loses its folders before its name"
   assert.deepEqual([await first.locator(".tool-state").textContent(), await second.locator(".tool-state").textContent()], ["denied ", "failed "]);
   const isCut = (part: string) => first.locator(part).evaluate((element) => element.scrollWidth > element.clientWidth);
   assert.deepEqual([await isCut(".short-path-folders"), await isCut(".short-path-name")], [true, false]);
+});
+
+inBrowser("a tool runs until it has a result, while its question waits too, and has none where its turn was stopped", {}, async (panel) => {
+  const entries = [user("Look."), assistant(call("t1", "run_command", { command: "ls" }), call("t2", "run_command", { command: "make" })), result("t1", "run_command", "a b")];
+  const states = async () => (await panel.page.getByTestId("tool").locator(".tool-state").allTextContents()).map((text) => text.trim());
+  await panel.post(RUNNING, shown(entries, { running: true }), { type: "approvals", approvals: [{ ...COMMAND, toolCallId: "t2" }] });
+  assert.deepEqual([await states(), await panel.page.getByTestId("approval").count()], [["done", "running"], 1]);
+  await panel.post({ type: "approvals", approvals: [] }, shown(entries));
+  assert.deepEqual([await states(), await panel.page.getByTestId("approval").count()], [["done", "no result"], 0]);
+  await panel.post(shown([...entries, result("t2", "run_command", "made")]));
+  assert.deepEqual(await states(), ["done", "done"]);
 });
