@@ -11,6 +11,7 @@ import sqlite3
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -63,6 +64,29 @@ async def appends(folder: str, rounds: int, length: int) -> tuple[list[float], f
     statements = len(sent) / rounds
     await service.close()
     return times, statements, computed * 1000 / rounds
+
+
+async def calls_of_one(folder: str, rounds: int) -> float:
+    """The functions of Python that an append enters, in the event loop and in the threads that write."""
+    entered = 0
+    nobody: Any = None
+
+    def note(_frame: object, kind: str, _argument: object) -> None:
+        nonlocal entered
+        entered += kind == "call"
+
+    threading.setprofile(note)  # of threads that are started from now on
+    service, ask = await serving(folder)
+    made = (await ask("coppice/conversation/list")).conversations[0].id
+    await ask("coppice/append", conversationId=made, entries=[entry(0)])
+    sys.setprofile(note)
+    entered = 0
+    for number in range(rounds):
+        await ask("coppice/append", conversationId=made, entries=[entry(number)])
+    sys.setprofile(None)
+    threading.setprofile(nobody)
+    await service.close()
+    return entered / rounds
 
 
 async def serving(folder: str) -> tuple[Service, Any]:
@@ -190,13 +214,14 @@ def measure(rounds: int, length: int) -> float:
         for name in ("STORAGE", "CONFIG"):
             os.environ[f"COPPICE_{name}_DIRECTORY"] = f"{folder}/{name}"
         ours, statements, computed = asyncio.run(appends(folder, rounds, length))
+        calls = asyncio.run(calls_of_one(folder, rounds))
         same = same_rows(store_of(folder), rounds)
         alone = one_row(folder, rounds)
     print(f"{length:,} entries:")
     for name, times in (("coppice/append", ours), ("the same rows", same), ("one row", alone)):
         print(f"  {name}: median {statistics.median(times):.2f} ms, 99th percentile {p99(times):.2f} ms")
     ratios = [statistics.median(ours) / statistics.median(times) for times in (same, alone)]
-    print(f"  {statements:.1f} statements and {computed:.2f} ms of CPU an append")
+    print(f"  {calls:.0f} calls, {statements:.1f} statements and {computed:.2f} ms of CPU an append")
     print(f"  {ratios[0]:.1f} times the same rows by SQLite alone (goal {LIMIT:.0f})")
     print(f"  {ratios[1]:.1f} times one row with one index")
     return p99(ours)

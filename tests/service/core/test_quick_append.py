@@ -17,6 +17,7 @@ from coppice.service.core import settings_source
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.window import usage
 from coppice.settings import ModelSettings
+from coppice.store.engines import prepared
 from coppice.tokens import counting, measuring
 from coppice.tokens.counting import CHARS_PER_TOKEN
 
@@ -31,18 +32,37 @@ async def test_an_append_is_six_statements_and_resolves_no_settings(
     made = await client.conversation("one", "two")
     monkeypatch.setattr(settings_source, "resolve", None)  # would raise
     sent: list[str] = []
+    looked_up: list[Any] = []
 
     def note(*about: Any) -> None:
         sent.append(about[2])
 
+    def note_lookup(_connection: object, statement: Any, *_: object) -> None:
+        looked_up.append(statement)
+
     event.listen(Engine, "before_cursor_execute", note)
+    event.listen(Engine, "before_execute", note_lookup)
     try:
         message = {"role": "user", "content": "three"}
         await client.ask("append", conversationId=made, entries=[{"type": "message", "message": message}])
     finally:
         event.remove(Engine, "before_cursor_execute", note)
+        event.remove(Engine, "before_execute", note_lookup)
 
     assert 0 < len(sent) <= MOST_STATEMENTS, sent
+    assert [each.is_select for each in looked_up] == [True], "the writes are compiled once"
+
+
+async def test_stores_that_are_opened_later_compile_no_write_again(make_client: MakeClient) -> None:
+    sizes = set()
+    for _ in range(2):
+        client: Client = await make_client()
+        conversation = await client.conversation("one", "two")
+        message = {"role": "user", "content": "three"}
+        entries = [{"type": "message", "message": message}]
+        await client.ask("append", conversationId=conversation, entries=entries)
+        sizes.add(prepared._compiled.cache_info().currsize)
+    assert len(sizes) == 1, "what is compiled stays as long as the process"
 
 
 def test_every_place_that_settings_come_from_takes_effect_at_once(

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, select, upd
 
 from coppice.errors import IdConflictError, StaleLeafError, StoreDamagedError, UnknownConversationError
 from coppice.store.engines.engine import Database
+from coppice.store.engines.prepared import execute
 from coppice.store.schema.entry_json import body_of, same_body, storable
 from coppice.store.schema.errors import DAMAGED
 from coppice.store.schema.records import (
@@ -281,7 +282,7 @@ def update_conversation(
         values["name"] = name
     if choice is not None:
         values |= {"model": choice.model, "thinking_level": choice.thinking_level}
-    connection.execute(_COUNT, {**values, "stored": stored})
+    execute(connection, _COUNT, {**values, "stored": stored})
 
 
 @cache

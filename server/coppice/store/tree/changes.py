@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from coppice.store.engines.engine import Database
+from coppice.store.engines.prepared import inserted_key
 from coppice.store.schema.records import StoredChange
 from coppice.store.schema.tables import CHANGE, CONVERSATION, ENTRY_TABLE
 
@@ -28,7 +29,7 @@ def record_change(
         "kinds": " ".join(sorted(kinds)),
         "made_at": now,
     }
-    key = int(connection.execute(_INSERT, values).scalar_one())
+    key = inserted_key(connection, _INSERT, values)
     if key % _PRUNE_EVERY == 0:
         connection.execute(_PRUNE, {"old": key - KEPT_CHANGES, "before": now - KEPT_SECONDS})
 
@@ -55,7 +56,7 @@ def changes_since(connection: Connection, origin: str, since: int) -> tuple[list
     return changes, since
 
 
-_INSERT: Final = insert(CHANGE).returning(CHANGE.c.key)
+_INSERT: Final = insert(CHANGE)
 _PRUNE: Final = delete(CHANGE).where(
     and_(CHANGE.c.key <= bindparam("old"), CHANGE.c.made_at < bindparam("before"))
 )

@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, insert, select
 
 from coppice.errors import UnknownEntryError
+from coppice.store.engines.prepared import execute
 from coppice.store.schema.entry_json import showable, storable
 from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.store.schema.tables import COMPACTION, ENTRY_TABLE
@@ -119,7 +120,9 @@ class EntryWriter:
 
     def flush(self) -> None:
         """Writes everything that was placed."""
-        if self._entries:
+        if len(self._entries) == 1:
+            execute(self._connection, _INSERT_ENTRY, self._entries[0])
+        elif self._entries:
             self._connection.execute(_INSERT_ENTRY, self._entries)
         if self._compactions:
             self._connection.execute(_INSERT_COMPACTION, self._compactions)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
+from coppice.store.engines.prepared import execute
 from coppice.store.schema.tables import ENTRY_TABLE, LABEL, LANDMARK, RUN
 
 LEAF_REASON: Final = "leaf"
@@ -40,7 +41,7 @@ def remove(connection: Connection, entry_key: int, reason: str) -> None:
 def move_leaf(connection: Connection, place: Place, to_depth: int) -> bool:
     """Moves the leaf at `place` down its run; false if the entry there was not a leaf."""
     run, depth = place
-    moved = connection.execute(_MOVE_LEAF, {"at_run": run, "at_depth": depth, "to_depth": to_depth})
+    moved = execute(connection, _MOVE_LEAF, {"at_run": run, "at_depth": depth, "to_depth": to_depth})
     return moved.rowcount == 1
 
 
