@@ -11,6 +11,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self
 
 from waiting import PATIENCE, until
@@ -21,7 +22,13 @@ class Received:
     method: str
     path: str
     headers: Mapping[str, str]
-    body: Any
+    raw: bytes
+    """The body as it was sent."""
+
+    @cached_property
+    def body(self) -> Any:
+        """The value of the body; None where there is none."""
+        return json.loads(self.raw) if self.raw else None
 
     @property
     def is_anthropic(self) -> bool:
@@ -169,7 +176,7 @@ async def _requests(reader: asyncio.StreamReader) -> AsyncIterator[Received]:
         method, path, _ = first.split(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        yield Received(method, path, headers, json.loads(body) if body else None)
+        yield Received(method, path, headers, body)
 
 
 @contextlib.contextmanager
