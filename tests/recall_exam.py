@@ -208,17 +208,22 @@ def total(scores_of: Sequence[tuple[str, Score]]) -> Score:
 
 
 class serving:  # noqa: N801 - used like a function
-    """A started service on the store at `url`, with an editor's settings."""
+    """A started service on the store at `url`, with an editor's settings, whose workspace is `folder`."""
 
     def __init__(
-        self, url: str, client: ClientPort | None = None, settings: Mapping[str, Any] | None = None
+        self,
+        url: str,
+        client: ClientPort | None = None,
+        settings: Mapping[str, Any] | None = None,
+        folder: str = "file:///garden",
     ) -> None:
         os.environ["COPPICE_STORAGE_URL"] = url
         self._service = Service(client)
         self._settings = settings or {}
+        self._folder = folder
 
     async def __aenter__(self) -> Service:
-        await self._service.start(["file:///garden"], self._settings)
+        await self._service.start([self._folder], self._settings)
         return self._service
 
     async def __aexit__(self, *_: object) -> None:

@@ -11,6 +11,10 @@ While a summary is being written in the background, a reply takes `--reply-secon
 else it takes none, which changes nothing but how long the day is. `wait` is the time from a prompt or a
 tool's result to the request, in milliseconds: the median of all requests, and of those before which was
 compacted the median and the 95th percentile.
+
+In the first turns a command fails, a file is written and the user adds a note. `note` and `file` say whether
+the last request has them word for word (a file that was changed is shown from the first compaction on), and
+`error` whether `history_search` then finds the command's error.
 """
 
 import argparse
@@ -18,8 +22,9 @@ import asyncio
 import random
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Final
 
@@ -33,6 +38,8 @@ from typing_extensions import override
 
 from coppice.protocol.base import WireModel
 from coppice.protocol.conversations import CreateParams
+from coppice.protocol.history import SEARCH_TOOL, CallHistoryToolParams
+from coppice.protocol.notes import AddNoteParams
 from coppice.protocol.notifications import BackgroundCompactionChanged
 from coppice.protocol.prompt import PromptParams
 from coppice.protocol.server_requests import INVOKE_TOOL
@@ -41,7 +48,18 @@ from coppice.service.service import Service
 
 WINDOW: Final = 64_000
 SEED: Final = 7
-READ: Final = {"name": "read", "description": "Reads a file.", "inputSchema": {"type": "object"}}
+TOOLS: Final = [
+    {"name": name, "description": description, "inputSchema": {"type": "object"}}
+    for name, description in (
+        ("read", "Reads a file."),
+        ("write", "Writes a file."),
+        ("bash", "Runs a command."),
+    )
+]
+COMMAND: Final = "make gate"
+ERROR: Final = "gate.py:41: ZeroDivisionError: 1600 larches over 0 gates (0x7f3a)"
+PLAN: Final = "PLAN = 'water the larch by the gate'"
+NOTE: Final = "Releases are cut on Tuesdays, never before noon."
 SYSTEM: Final = "You are a coding agent. " * 40
 
 
@@ -54,10 +72,13 @@ class CachedModel:
     is_background_busy: bool = False
     waits: list[float] = field(default_factory=list)
     since: float = 0.0
+    last: Any = None
+    """The messages of the last request."""
 
     async def __call__(self, exchange: Exchange) -> None:
         self.waits.append(time.perf_counter() - self.since)
         body = exchange.request.body
+        self.last = body["messages"]
         calls = [] if _ends_with_result(body) else [_call(self.cache.requests)]
         text = "I look." if calls else "It reads the file and returns its lines. " * 8
         sent, read, written = self.cache.count(body, text)
@@ -77,8 +98,22 @@ def _ends_with_result(body: dict[str, Any]) -> bool:
     return last["role"] == "tool" or (isinstance(content, list) and content[-1]["type"] == "tool_result")
 
 
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict() | list():
+            for each in value.values() if isinstance(value, dict) else value:
+                yield from _texts(each)
+
+
 def _call(number: int) -> tuple[str, str, dict[str, Any]]:
-    return f"call{number}", "read", {"path": f"src/part{number % 97}.py"}
+    """That of the request of this number; each turn has two, of which the first is answered with a call."""
+    name, arguments = {
+        0: ("bash", {"command": COMMAND}),
+        2: ("write", {"path": "src/plan.py", "content": PLAN}),
+    }.get(number, ("read", {"path": f"src/part{number % 97}.py"}))
+    return f"call{number}", name, arguments
 
 
 def _with_cache(event: Any, read: int, written: int) -> Any:
@@ -98,7 +133,7 @@ def _with_cache(event: Any, read: int, written: int) -> Any:
 
 
 class Tools(Port):
-    """A client whose tool reads files of 400 to 3,000 tokens."""
+    """A client whose tools read files of 400 to 3,000 tokens, write one, and run a command that fails."""
 
     def __init__(self, model: CachedModel) -> None:
         super().__init__()
@@ -106,8 +141,13 @@ class Tools(Port):
         chance = random.Random(SEED)
 
         async def run(_method: str, params: WireModel) -> Any:
+            called = params.model_dump(by_alias=True)
+            if called["name"] != "read":
+                failed = called["name"] == "bash"
+                text = f"make: *** [gate] Error 2\n{ERROR}" if failed else "Written."
+                return {"content": [{"type": "text", "text": text}], "isError": failed}
             lines = chance.randrange(60, 450)
-            path = params.model_dump(by_alias=True)["arguments"]["path"]
+            path = called["arguments"]["path"]
             text = "\n".join(f"{path}:{n}: value_{chance.randrange(10**6)} = 1" for n in range(lines))
             model.since = time.perf_counter()
             return {"content": [{"type": "text", "text": text}]}
@@ -137,7 +177,10 @@ async def day(
             "compaction": {"background": everything, "clear": {"enabled": everything and clears}},
         }
         with tempfile.TemporaryDirectory() as folder:
-            async with serving(f"sqlite:///{folder}/day.sqlite", Tools(model), settings) as service:
+            write_plan(folder)
+            url, workspace = f"sqlite:///{folder}/day.sqlite", Path(folder).as_uri()
+            async with serving(url, Tools(model), settings, workspace) as service:
+                await service.notes.add(AddNoteParams(text=NOTE))
                 conversation_id = (await service.conversations.create(CreateParams())).conversation.id
                 for turn in range(turns):
                     before = len(model.waits)
@@ -146,14 +189,32 @@ async def day(
                     waited += [max(model.waits[before:])] if made else []
                     server.requests.clear()
                     memory.append(process.memory_info().rss)
+                sent = "\n".join(_texts(model.last))
+                parts = [NOTE in sent, f"{PLAN}\n\n</file-at-hand>" in sent]
+                parts.append(await finds_error(service, conversation_id))
     quarter = turns // 4
     growth = max(memory[-quarter:]) / max(memory[quarter : 2 * quarter])
     typical, slow = _middle_and_slow(waited)
     return (
         f"{provider:10} {'on' if everything else 'off':4} {cache.requests:8,} {compactions:11} "
         f"{cache.sent / 1e6:8.1f} {cache.read / cache.sent:7.2f} {cache.dollars:7.2f} "
-        f"{median(model.waits) * 1000:7.0f} {typical * 1000:9.0f} {slow * 1000:7.0f} {growth:7.2f}"
+        f"{median(model.waits) * 1000:7.0f} {typical * 1000:9.0f} {slow * 1000:7.0f} {growth:7.2f} "
+        + " ".join(f"{'yes' if each else 'no':>5}" for each in parts)
     )
+
+
+def write_plan(folder: str) -> None:
+    """The file that the second turn changes."""
+    plan = Path(folder, "src", "plan.py")
+    plan.parent.mkdir()
+    plan.write_text(f"{PLAN}\n", encoding="utf-8")
+
+
+async def finds_error(service: Service, conversation_id: str) -> bool:
+    """Whether the history tool finds the error of the first turn, word for word."""
+    question = {"query": f"Which error did {COMMAND} end with at the beginning?"}
+    params = CallHistoryToolParams(conversation_id=conversation_id, name=SEARCH_TOOL, arguments=question)
+    return ERROR in (await service.history_tools.call(params)).content[0].text
 
 
 def _middle_and_slow(seconds: Sequence[float]) -> tuple[float, float]:
@@ -170,7 +231,7 @@ async def one_turn(service: Service, conversation_id: str, turn: int, model: Cac
         {
             "conversationId": conversation_id,
             "content": f"Question {turn}: how does part {turn % 97} work?",
-            "tools": [READ],
+            "tools": TOOLS,
             "system": SYSTEM,
         }
     )
@@ -181,7 +242,8 @@ async def one_turn(service: Service, conversation_id: str, turn: int, model: Cac
 async def main(turns: int, provider: str, reply_seconds: float, *, clears: bool) -> None:
     print(
         f"{'provider':10} {'':4} {'requests':>8} {'compactions':>11} {'M tokens':>8} "
-        f"{'cached':>7} {'dollars':>7} {'wait':>7} {'compacted':>9} {'95 %':>7} {'memory':>7}"
+        f"{'cached':>7} {'dollars':>7} {'wait':>7} {'compacted':>9} {'95 %':>7} {'memory':>7} "
+        f"{'note':>5} {'file':>5} {'error':>5}"
     )
     for everything in (True, False):
         print(await day(turns, provider, reply_seconds, everything=everything, clears=clears), flush=True)
