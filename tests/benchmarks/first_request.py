@@ -1,8 +1,8 @@
 """How long the first request for a conversation that exists waits after a start.
 
 Usage: `python tests/benchmarks/first_request.py [ROUNDS]`. Each request is the first one of a server of its
-own, sent as soon as `initialize` is answered; its processor time is the server's meanwhile. `estimate` needs
-no tokenizer: the difference is what loading it costs.
+own, sent after one of `PAUSES` since the answer to `initialize`; the processor time is the server's.
+`estimate` needs no tokenizer: the difference is what loading it costs.
 """
 
 import json
@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,8 @@ import psutil
 
 ROUNDS: Final = 9
 COUNTERS: Final = ("auto", "estimate")
+PAUSES: Final = (0.0, 0.2, 1.0)
+"""Seconds; an editor takes some 0.1 until its first request."""
 ENTRY: Final = {
     "type": "message",
     "message": {"role": "user", "content": "Water the larch by the gate. " * 20},
@@ -91,20 +94,20 @@ def serving(folder: str, counter: str) -> Iterator[Server]:
 def main() -> None:
     """Prints the medians of each request, with each counter in turn."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    taken: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    taken: dict[tuple[str, str, float], list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         with serving(folder, "auto") as server:
             made = server.ask("coppice/conversation/create")[0]["conversation"]["id"]
             server.ask("coppice/append", conversationId=made, entries=[ENTRY] * 20)
         for _ in range(rounds):
-            for method, params in REQUESTS.items():
-                for counter in COUNTERS:
-                    with serving(folder, counter) as server:
-                        _, *seconds = server.ask(method, conversationId=made, **params)
-                    taken.setdefault((method, counter), []).append((seconds[0], seconds[1]))
-    for (method, counter), rows in taken.items():
+            for (method, params), counter, pause in product(REQUESTS.items(), COUNTERS, PAUSES):
+                with serving(folder, counter) as server:
+                    time.sleep(pause)
+                    _, *seconds = server.ask(method, conversationId=made, **params)
+                taken.setdefault((method, counter, pause), []).append((seconds[0], seconds[1]))
+    for (method, counter, pause), rows in taken.items():
         clock, processor = (statistics.median(each) * 1000 for each in zip(*rows, strict=True))
-        print(f"{method:16} {counter:8} {clock:5.0f} ms, {processor:5.0f} ms of the processor")
+        print(f"{method:16} {counter:8} after {pause:3.1f} s: {clock:5.0f} ms, {processor:5.0f} computed")
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from lsp.raw_client import RawServer, framed
-from waiting import PATIENCE
+from waiting import PATIENCE, wait_until
 
 LIST = "coppice/conversation/list"
+MAPS = Path("/proc/self/maps")
 PING = json.dumps({"jsonrpc": "2.0", "id": "ping", "method": LIST}).encode()
 
 
@@ -35,6 +36,14 @@ def test_exit_without_shutdown_is_not(fresh: RawServer) -> None:
 def test_exit_before_initialize_is_obeyed(fresh: RawServer) -> None:
     fresh.notify("exit")
     assert code_of(fresh) == 1
+
+
+@pytest.mark.skipif(not MAPS.exists(), reason="reads what Linux tells of a process")
+def test_what_requests_need_is_imported_before_one_comes(tmp_path: Path) -> None:
+    with RawServer(tmp_path) as server:
+        server.result("initialize", {})
+        of_server = Path("/proc", str(server.process.pid), "maps")
+        wait_until(lambda: b"sqlalchemy" in of_server.read_bytes())
 
 
 def test_the_end_of_input_ends_the_server(fresh: RawServer) -> None:
