@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from session_samples import lines_of, prompt, reply, text_block
 
+from coppice.agents.events import answer_to
 from coppice.agents.hook import LATE
 from coppice.agents.program import Program
 
@@ -107,6 +108,25 @@ def test_a_hook_that_is_late_ends_and_is_a_line_in_the_log(home: Path) -> None:
         " codex failure: no answer within 0 seconds\n"
         in (home / "config" / "agents" / "hooks.log").read_text()
     )
+
+
+def test_the_compaction_of_a_sub_agent_of_copilot_is_none_of_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COPILOT_HOME", str(tmp_path))
+    monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", str(tmp_path / "config"))
+    transcript = tmp_path / "session-state" / "s" / "events.jsonl"
+    transcript.parent.mkdir(parents=True)
+    compacted = '{"type":"session.compaction_complete","data":{"success":true,"summaryContent":"Done."}'
+    asked = {"hook_event_name": "postToolUse", "sessionId": "s"}
+    transcript.write_text(f'{compacted},"agentId":"a","id":"1"}}\n')
+    answered = tmp_path / "config" / "agents" / "compactions.json"
+    assert answer_to("copilot", asked) is None
+    assert not answered.exists()
+    with transcript.open("a") as file:
+        file.write(f'{compacted},"id":"2"}}\n')
+    answer_to("copilot", asked)
+    assert answered.exists()
 
 
 COSTLY = ("asyncio", "dataclasses", "datetime", "platformdirs", "pydantic", "subprocess", "threading")

@@ -1,9 +1,11 @@
 """Copilot CLI's events: what each becomes."""
 
+from pathlib import Path
 from typing import Any
 
 from session_samples import TIME, Json, lines_of, read_lines, texts
 
+from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import AssistantMessage, ImageContent, TextContent, ToolResultMessage, Usage
@@ -124,4 +126,45 @@ def test_what_is_no_part_of_the_conversation_is_counted() -> None:
         event("assistant.message", "a", content="inner", parentToolCallId="c"),
     )
     assert texts(entries) == ["go"]
-    assert dict(reader.skipped) == {"system.message": 1, "of a sub-agent": 1}
+    assert dict(reader.skipped) == {"system.message": 1, "of another agent": 1}
+
+
+def of_sub_agent(kind: str, entry_id: str, **data: Any) -> Json:
+    """Some of a sub-agent's events name the call that it was started by, all name the sub-agent."""
+    return {**event(kind, entry_id, **data), "agentId": "sub-1"}
+
+
+SUB_AGENT = (
+    of_sub_agent("subagent.started", "1", toolCallId="t", agentDescription="find the port"),
+    of_sub_agent("user.message", "2", content="Find the port.", source="agent-s-1"),
+    of_sub_agent("assistant.message", "3", content="", toolRequests=[request("c", "bash", command="ls")]),
+    of_sub_agent("session.usage_record", "4", usage={"inputTokens": 900}),
+    of_sub_agent("tool.execution_complete", "5", toolCallId="c", result={"content": "a.txt"}),
+    of_sub_agent("session.compaction_start", "6"),
+    of_sub_agent("session.compaction_complete", "7", success=True, summaryContent="Looked."),
+    of_sub_agent("assistant.message", "8", content="48117", parentToolCallId="t"),
+)
+
+
+def test_what_a_sub_agent_writes_is_no_part_of_the_session() -> None:
+    delegated = event("assistant.message", "a", content="", toolRequests=[request("t", "task")])
+    reported = event("tool.execution_complete", "r", toolCallId="t", result={"content": "48117"})
+    _, entries = read(event("user.message", "u", content="go"), delegated, *SUB_AGENT, reported)
+    assert [entry.id for entry in entries] == ["u", "a", "r"]
+    reply = entries[1]
+    assert isinstance(reply, MessageEntry)
+    assert getattr(reply.message, "usage", None) is None
+
+
+def test_a_sub_agent_is_read_as_a_part_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    user = event("user.message", "u", content="Nothing of sub-1.")
+    path.write_text("\n".join(lines_of(event("session.start", "0", **START), user, *SUB_AGENT)) + "\n")
+    reader = open_growing(path, "copilot", part="sub-1")
+    entries = list(reader)
+    assert (reader.header.session_id, reader.header.name) == ("sub-1", "find the port")
+    assert texts(entries) == ["custom_message", "", "a.txt", "compaction", "48117"]
+    assert isinstance(entries[0], CustomMessageEntry)
+    again = open_growing(path, "copilot", reader.checkpoint, part="sub-1")
+    assert [(each.id, each.parent_id) for each in again] == [(each.id, each.parent_id) for each in entries]
+    assert isinstance(next(iter(again)), CustomMessageEntry)

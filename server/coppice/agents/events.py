@@ -14,6 +14,9 @@ Event = dict[str, Any]
 WHEN_LATE: Final[list[Callable[[], None]]] = []
 """What is done when the time for an answer is over."""
 
+_COPILOT_SUMMARY: Final = rb'\A\{"type":"session\.compaction_complete"(?!.*"agentId":")'
+"""A sub-agent's compaction has its `agentId`."""
+
 _GEMINI_SUMMARY: Final = rb'"id":"([^"]{1,100})"[^{}\[\]]{1,200}\[\{"text":"<state_snapshot>'
 
 
@@ -80,7 +83,7 @@ def _opencode_compacted(event: Event) -> str | None:
 def _copilot_went_on(event: Event) -> str | None:
     home = os.environ.get("COPILOT_HOME") or Path.home() / ".copilot"
     transcript = Path(home, "session-state", Path(event["sessionId"]).name, "events.jsonl")
-    text = _lost_since("copilot", transcript, rb'"type":"session\.compaction_complete"')
+    text = _lost_since("copilot", transcript, _COPILOT_SUMMARY)
     return None if text is None else json.dumps({"additionalContext": text})
 
 

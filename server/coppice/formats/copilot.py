@@ -1,7 +1,8 @@
 """The events of GitHub's Copilot CLI, `events.jsonl` of a session: `{type, data, id, parentId, timestamp}`.
 
 Written after the events of version 1.0.102. The system prompt, which is in the file anew for each session, is
-left out.
+left out. Sub-agents write into the file of their session, each event with their `agentId`; nothing that the
+agent itself writes has one.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing_extensions import override
 from coppice.formats.lines import ParsedLine, object_at, objects_at, text_at, type_of
 from coppice.formats.record_log import RecordLog
 from coppice.formats.session import derived_id
+from coppice.formats.source import Source
 from coppice.tree.entries import (
     HARNESS_TYPE,
     CompactionEntry,
@@ -38,17 +40,22 @@ from coppice.tree.messages import (
 UNKNOWN_TOOL: Final = "unknown"
 _ASKING_TOOL: Final = "ask_user"
 _REJECTED: Final = "rejected"  # code of the error of a call that the user rejected
+STARTED: Final = "subagent.started"
+_OTHERS: Final = "of another agent"
 _PREFIXES: Final = ("session.", "user.", "assistant.", "tool.", "system.")
 
 
 class Reader(RecordLog):
-    """Reads a session that is still going on, too: each message is written when it is complete."""
+    """Reads a session, or its sub-agent `source.part`, that is still going on, too: each message is written
+    when it is complete.
+    """
 
     format: ClassVar[str] = "copilot"
     title: ClassVar[str] = "Copilot CLI session"
     record_types: ClassVar[frozenset[str]] = frozenset(
         {
             "session.start",
+            STARTED,
             "session.binary_asset",
             "session.usage_record",
             "session.compaction_start",
@@ -59,12 +66,27 @@ class Reader(RecordLog):
         }
     )
 
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.header.of_sub_agent = source.part is not None
+
+    @override
+    def _kind(self, value: dict[str, Any]) -> str | None:
+        part, data = self._source.part, object_at(value, "data")
+        marks = (value.get("agentId"), data.get("agentId"), data.get("parentToolCallId"))
+        is_own = marks == (None, None, None) if part is None else marks[0] == part
+        return super()._kind(value) if is_own else _OTHERS
+
     @override
     def _survey(self, line: ParsedLine) -> None:
         data = object_at(line.value, "data")
-        if line.value["type"] != "session.start" or self.header.session_id is not None:
-            return
         header, context = self.header, object_at(data, "context")
+        if line.value["type"] == STARTED:
+            header.session_id = self._source.part
+            header.created_at = text_at(line.value, "timestamp")
+            header.name = text_at(data, "agentDescription")
+        if line.value["type"] != "session.start" or header.session_id is not None:
+            return
         header.session_id = text_at(data, "sessionId")
         header.created_at = text_at(data, "startTime")
         header.cwd = text_at(context, "cwd")
@@ -92,9 +114,6 @@ class Reader(RecordLog):
         data = object_at(line.value, "data")
         entry_id = text_at(line.value, "id") or derived_id(self.header.session_id, line.number)
         before = self.leaf_id
-        if data.get("parentToolCallId") is not None or data.get("agentId") is not None:
-            self.skipped["of a sub-agent"] += 1
-            return
         match line.value["type"]:
             case "user.message":
                 self._pass(line, self._state())

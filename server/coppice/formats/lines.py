@@ -68,9 +68,16 @@ def _lines(file: BufferedReader, log: WarningLog, first: int) -> Iterator[tuple[
             number, offset = number + blank.count(b"\n"), offset + len(blank)
 
 
-def read_objects(file: BufferedReader, log: WarningLog, first: int = 1) -> Iterator[ParsedLine]:
-    """The JSON objects of `file`, one a line. `file` is at the beginning of its line number `first`."""
+def read_objects(
+    file: BufferedReader, log: WarningLog, first: int = 1, *, having: bytes = b""
+) -> Iterator[ParsedLine]:
+    """The JSON objects of `file`, one a line. `file` is at the beginning of its line number `first`.
+
+    Lines without the bytes `having` are passed over, whatever they are.
+    """
     for number, offset, raw in _lines(file, log, first):
+        if having not in raw:
+            continue
         data = raw.strip()
         try:
             value, mended = parse_object(data)

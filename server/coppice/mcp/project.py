@@ -30,6 +30,7 @@ RESUME_COMMANDS = {
     "pi": "pi --session {id}",
 }
 """By the format of a session: the command with which its agent goes on with it."""
+_RESUMES_NO_SUB_AGENT: Final = ("claude-code", "gemini")
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 """An id that a shell takes as one word and a program as no option. Agents give no other."""
 
@@ -106,6 +107,8 @@ def resume_command(record: ConversationRecord) -> str | None:
     """The command with which a session's agent goes on with it, or None where none is documented."""
     agent, session = _origin(record)
     command = RESUME_COMMANDS.get(agent)
+    if record.parent_conversation_id is not None and agent in _RESUMES_NO_SUB_AGENT:
+        return None
     return command.format(id=session) if command is not None and _PLAIN_ID.fullmatch(session) else None
 
 

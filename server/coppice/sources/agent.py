@@ -1,7 +1,7 @@
 """What is known of an agent whose transcripts can be followed, and of a transcript."""
 
 import os.path
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -91,3 +91,9 @@ class Agent(Protocol):
 
     def beginning(self, transcript: Transcript) -> Beginning:
         """What the first records say. Raises ImportFailedError where they cannot be read."""
+
+    def parts(self, transcript: Transcript) -> Iterable[Transcript]:
+        """The sub-agents that write into the transcript of a session; the key of each is `SESSION/ID`.
+
+        Raises ImportFailedError where it cannot be read.
+        """

@@ -1,7 +1,7 @@
 """Sessions in the database of an agent."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,6 +121,11 @@ class DatabaseAgent:
     def beginning(self, transcript: Transcript) -> Beginning:
         """The folder of a session, and the one that started it."""
         return Beginning(transcript.cwd, transcript.parent)
+
+    def parts(self, transcript: Transcript) -> Iterable[Transcript]:
+        """A sub-agent has a session of its own."""
+        del transcript
+        return ()
 
 
 def _time_limit(size: int) -> OnRead:

@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ HEAD_LINES: Final = 40
 """Records in which the folder is looked for. Six recorded sessions have it in their first three."""
 _PATH_BYTES: Final = 4096  # PATH_MAX of Linux
 _DEPTH: Final = 6  # folders below the root; Codex has a folder a day
+_SESSION_CHARS: Final = 8  # of a session's id, in the name of Gemini CLI's file
 _NO_WORD: Final = re.compile(r"[^A-Za-z0-9]")
 _FILES: Final = 200_000  # transcripts of an agent at most: a look at them computes six seconds
 
@@ -70,7 +72,12 @@ class FileAgent:
             cwd = text_at(described, "cwd")
             if cwd:
                 return Beginning(cwd, _spawned_by(described) or transcript.parent)
-        return Beginning(_named_beside(Path(transcript.path)), transcript.parent)
+        return _named_beside(Path(transcript.path), transcript.parent)
+
+    def parts(self, transcript: Transcript) -> Iterable[Transcript]:
+        """A sub-agent has a file of its own."""
+        del transcript
+        return ()
 
 
 class FileWatch:
@@ -120,13 +127,22 @@ def _described(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _named_beside(path: Path) -> str | None:
-    """The folder that Gemini CLI writes into a file next to its folder of chats."""
+def _named_beside(path: Path, parent: str | None) -> Beginning:
+    """The folder that Gemini CLI writes into a file next to its folder `chats`.
+
+    The sub-agents of a session have a folder in there with its id, of which the name of the session's file
+    has the beginning. It has a second file where it was resumed, which stays empty.
+    """
+    chats = path.parent
+    if chats.parent.name == "chats":
+        session, chats = chats.name, chats.parent
+        files = chats.glob(f"session-*-{escape(session[:_SESSION_CHARS])}.jsonl")
+        parent = min((each.stem for each in files), default=None)
     try:
-        with Source(path.parent.parent / ".project_root").open() as file:
-            return file.read(_PATH_BYTES).decode().strip() or None
+        with Source(chats.parent / ".project_root").open() as file:
+            return Beginning(file.read(_PATH_BYTES).decode().strip() or None, parent)
     except (ImportFailedError, UnicodeDecodeError):
-        return None
+        return Beginning(None, parent)
 
 
 def _spawned_by(payload: dict[str, Any]) -> str | None:

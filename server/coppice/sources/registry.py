@@ -4,8 +4,11 @@ import re
 from typing import Final
 
 from coppice.sources.agent import Agent
+from coppice.sources.copilot import CopilotAgent
 from coppice.sources.database import HERMES, OPENCLAW, OPENCODE, DatabaseAgent
 from coppice.sources.files import FileAgent
+
+_UUID: Final = "[0-9a-f-]{36}"
 
 AGENTS: Final[tuple[Agent, ...]] = (
     FileAgent(
@@ -36,7 +39,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
         "PI_CODING_AGENT_DIR",
         "pi",
     ),
-    FileAgent(
+    CopilotAgent(
         "copilot",
         "Copilot CLI",
         ".copilot",
@@ -51,7 +54,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
         "Gemini CLI",
         ".gemini",
         ("tmp",),
-        re.compile(r"^(session-.+)\.jsonl"),
+        re.compile(rf"^(session-.+|{_UUID})\.jsonl"),
         None,
         "gemini",
     ),
@@ -60,7 +63,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
         "Qwen Code",
         ".qwen",
         ("projects",),
-        re.compile(r"([0-9a-f-]{36})\.jsonl"),
+        re.compile(rf"({_UUID})\.jsonl"),
         None,
         "qwen",
     ),

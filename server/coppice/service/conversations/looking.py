@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -59,28 +59,59 @@ class Look:
         if not transcripts:
             return []
         readings = self._catalog.readings(None if self._is_first else transcripts)
-        self._is_first = False
-        followed: list[FollowedTranscript] = []
+        parts = _parts_of_sessions(readings)
         fresh: list[Reading] = []
+        followed: dict[tuple[str, str], FollowedTranscript] = {}
         for key, transcript in transcripts.items():
             check()
-            agent = _AGENTS[transcript.agent]
-            last = readings.get(key)
-            if last is None:
-                if self._folder is not None and not agent.may_be_of(transcript, self._folder):
-                    self._watches[agent.name].ignore(transcript)
-                    continue
-                last = _first_reading(agent, transcript)
-                fresh.append(last)
-            if self._workspace is not None and last.workspace != self._workspace:
-                self._watches[agent.name].ignore(transcript)
-                continue
-            place = (transcript.path, transcript.size, transcript.modified)
-            if place != (last.path, last.size, last.modified):  # of thousands, few are
-                last = replace(last, path=place[0], size=place[1], modified=place[2])
-            followed.append(FollowedTranscript(agent, last, transcript))
+            session = self._followed(transcript, readings.get(key), fresh)
+            if session is not None:
+                followed[key] = session
+                followed |= self._parts(session, parts.get(key, []), fresh)
+        self._is_first = False
         self._catalog.put(fresh)
-        return followed
+        return [*followed.values()]
+
+    def _followed(
+        self, transcript: Transcript, last: Reading | None, fresh: list[Reading]
+    ) -> FollowedTranscript | None:
+        """None for a transcript of another workspace. `fresh` gets what was not looked at before."""
+        agent = _AGENTS[transcript.agent]
+        if last is None:
+            if self._folder is not None and not agent.may_be_of(transcript, self._folder):
+                self._watches[agent.name].ignore(transcript)
+                return None
+            last = _first_reading(agent, transcript)
+            fresh.append(last)
+        if self._workspace is not None and last.workspace != self._workspace:
+            self._watches[agent.name].ignore(transcript)
+            return None
+        place = (transcript.path, transcript.size, transcript.modified)
+        if place != (last.path, last.size, last.modified):  # of thousands, few are
+            last = replace(last, path=place[0], size=place[1], modified=place[2])
+        return FollowedTranscript(agent, last, transcript)
+
+    def _parts(
+        self, session: FollowedTranscript, last: list[Reading], fresh: list[Reading]
+    ) -> dict[tuple[str, str], FollowedTranscript]:
+        """The sub-agents in the transcript of a session. `last` are those that the catalog has, where all are
+        asked for: it is read only for what is new.
+        """
+        agent, transcript = session.agent, session.transcript
+        if transcript is None or transcript.part is not None:
+            return {}
+        if session.is_current and all(each.stamp or each.forgotten for each in last):
+            return {
+                (each.agent, each.key): FollowedTranscript(agent, each, _as_read(each, transcript))
+                for each in last
+            }
+        try:
+            parts = {(each.agent, each.key): each for each in agent.parts(transcript)}
+        except ImportFailedError:
+            return {}
+        readings = self._catalog.readings(parts) if parts else {}
+        followed = {key: self._followed(part, readings.get(key), fresh) for key, part in parts.items()}
+        return {key: each for key, each in followed.items() if each is not None}
 
     @property
     def unlisted(self) -> dict[str, str]:
@@ -121,6 +152,24 @@ def _unlisted(reading: Reading, why: str) -> FollowedTranscript:
     """As it was when it was read."""
     last = Transcript(reading.agent, reading.key, reading.path, reading.stamp, reading.size, reading.modified)
     return FollowedTranscript(_AGENTS[reading.agent], replace(reading, problem=why), last)
+
+
+def _parts_of_sessions(
+    readings: Mapping[tuple[str, str], Reading],
+) -> dict[tuple[str, str], list[Reading]]:
+    """The readings of sub-agents in the transcripts of sessions, by those."""
+    parts: dict[tuple[str, str], list[Reading]] = {}
+    for each in readings.values():
+        session, mark, _ = each.key.partition("/")
+        if mark:
+            parts.setdefault((each.agent, session), []).append(each)
+    return parts
+
+
+def _as_read(reading: Reading, session: Transcript) -> Transcript:
+    """A part of a transcript, as it was when it was read."""
+    part = reading.key.partition("/")[2]
+    return replace(session, key=reading.key, stamp=reading.stamp, size=reading.size, part=part)
 
 
 def _first_reading(agent: Agent, transcript: Transcript) -> Reading:

@@ -1,0 +1,138 @@
+"""The sub-agents of Gemini CLI and Copilot CLI are conversations of their own, linked to their parents."""
+
+import json
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest_service import Client
+from session_samples import TIME, Json
+
+from coppice.service.conversations.looking import Look
+from coppice.settings import SourceSettings
+from coppice.sources.registry import AGENTS
+from coppice.store.transcript_catalog import TranscriptCatalog
+
+NUMBERS = count()
+ONE, TWO = "11111111-aaaa-4000-8000-000000000001", "22222222-bbbb-4000-8000-000000000002"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project's; the agents' folders are in a home next to it."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COPILOT_HOME", str(tmp_path / "home" / ".copilot"))
+    made = tmp_path / "project"
+    made.mkdir()
+    return made
+
+
+def write(path: Path, *records: Json) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in records), encoding="utf-8")
+
+
+async def stored(client: Client, folder: Path) -> dict[str, Json]:
+    """The conversations by the ids that their agent gave them."""
+    page = await client.ask("conversation/list", workspaceUri=folder.as_uri())
+    return {each["source"]["sessionId"]: each for each in page["conversations"]}
+
+
+def gemini_chat(session: str, kind: str, text: str) -> list[Json]:
+    header = {"sessionId": session, "projectHash": "0", "startTime": TIME, "kind": kind}
+    return [header, {"id": "u", "timestamp": TIME, "type": "user", "content": [{"text": text}]}]
+
+
+async def test_a_sub_agent_of_gemini_is_linked_to_its_session(client: Client, folder: Path) -> None:
+    place = folder.parent / "home" / ".gemini" / "tmp" / "project"
+    write(place / "chats" / f"session-2026-03-01T10-00-{ONE[:8]}.jsonl", *gemini_chat(ONE, "main", "go"))
+    write(place / "chats" / f"session-2026-03-02T10-00-{ONE[:8]}.jsonl", gemini_chat(ONE, "main", "")[0])
+    write(place / "chats" / ONE / f"{TWO}.jsonl", *gemini_chat(TWO, "subagent", "Find the port."))
+    (place / ".project_root").write_text(str(folder))
+    await client.service.following.update(folder.as_uri())
+    conversations = await stored(client, folder)
+    session = conversations[f"session-2026-03-01T10-00-{ONE[:8]}"]
+    assert conversations[TWO]["parentConversationId"] == session["id"]
+    assert len(conversations) == 2
+
+
+def event(kind: str, agent: str | None = None, **data: Any) -> Json:
+    own = {} if agent is None else {"agentId": agent}
+    return {"type": kind, "data": data, **own, "id": f"e{next(NUMBERS)}", "timestamp": TIME, "parentId": None}
+
+
+def started(agent: str, **data: Any) -> list[Json]:
+    return [event("subagent.started", agent, **data), event("user.message", agent, content="Find it.")]
+
+
+def session_of(folder: Path) -> tuple[Path, list[Json]]:
+    """The file of a session that starts a sub-agent, which starts another."""
+    path = folder.parent / "home" / ".copilot" / "session-state" / "s-1" / "events.jsonl"
+    begun = event("session.start", sessionId="s-1", startTime=TIME, context={"cwd": str(folder)})
+    user = event("user.message", content="go")
+    return path, [begun, user, *started("sub-1", toolCallId="t"), *started("sub-2", parentId="sub-1")]
+
+
+async def test_each_sub_agent_of_copilot_is_linked_to_what_started_it(client: Client, folder: Path) -> None:
+    path, events = session_of(folder)
+    write(path, *events)
+    await client.service.following.update(folder.as_uri())
+    conversations = await stored(client, folder)
+    assert set(conversations) == {"s-1", "s-1/sub-1", "s-1/sub-2"}
+    assert conversations["s-1/sub-1"]["parentConversationId"] == conversations["s-1"]["id"]
+    assert conversations["s-1/sub-2"]["parentConversationId"] == conversations["s-1/sub-1"]["id"]
+    assert [each["entryCount"] for each in conversations.values()] == [1, 1, 1]
+    assert conversations["s-1"]["firstMessage"] == "go"
+
+
+async def test_a_sub_agent_of_copilot_is_read_when_it_has_gone_on(client: Client, folder: Path) -> None:
+    path, events = session_of(folder)
+    write(path, *events)
+    following = client.service.following
+    assert (await following.update(folder.as_uri())).read == 3
+    write(path, *events, event("assistant.message", "sub-1", content="48117"))
+    updated = await following.update(folder.as_uri())
+    conversations = await stored(client, folder)
+    assert updated.read == 2  # with the session, whose file has grown
+    assert updated.extended == [conversations["s-1/sub-1"]["id"]]
+    assert conversations["s-1/sub-1"]["entryCount"] == 2
+
+
+async def test_another_process_knows_the_sub_agents_of_a_session_without_reading_it(
+    client: Client, folder: Path, data_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, events = session_of(folder)
+    write(path, *events)
+    await client.service.following.update(folder.as_uri())
+    (copilot,) = (agent for agent in AGENTS if agent.name == "copilot")
+    monkeypatch.setattr(type(copilot), "parts", lambda *_: pytest.fail("the file was read"))
+    catalog = TranscriptCatalog(data_directory)
+    assert catalog.readings()
+    look = Look(folder.as_uri(), SourceSettings(), catalog)
+    followed = look.changed(lambda: None)
+    assert sorted(each.reading.key for each in followed) == ["s-1", "s-1/sub-1", "s-1/sub-2"]
+    assert all(each.is_current for each in followed)
+
+
+async def test_a_sub_agent_of_copilot_that_was_deleted_is_not_brought_back(
+    client: Client, folder: Path
+) -> None:
+    path, events = session_of(folder)
+    write(path, *events)
+    following = client.service.following
+    await following.update(folder.as_uri())
+    deleted = (await stored(client, folder))["s-1/sub-2"]
+    await following.forget(conversation_id=deleted["id"])
+    write(path, *events, event("assistant.message", "sub-2", content="48117"))
+    await following.update(folder.as_uri())
+    assert set(await stored(client, folder)) == {"s-1", "s-1/sub-1"}
+
+
+async def test_what_looks_like_a_sub_agent_starts_no_conversation(client: Client, folder: Path) -> None:
+    path, events = session_of(folder)
+    named = event("assistant.message", content="", toolRequests=[{"agentId": "x", "say": "subagent.started"}])
+    odd = [event("subagent.started", name) for name in ("", "../x", "a/b", "x" * 200)]
+    write(path, *events[:2], named, *odd)
+    await client.service.following.update(folder.as_uri())
+    assert set(await stored(client, folder)) == {"s-1"}
