@@ -1,6 +1,5 @@
 """What the readers of transcripts make of their records."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -23,7 +22,6 @@ _ROWS = {
     "hermes": "SELECT id FROM messages WHERE session_id = ?1",
     "openclaw": "SELECT seq FROM transcript_events WHERE session_id = ?1",
 }
-_LEFT_OUT = re.compile(r": (\d+) records of the unknown type")
 
 
 def transcripts(folders: list[Path]) -> Iterator[tuple[str, SessionReader, int]]:
@@ -59,10 +57,10 @@ def _in_databases(agent: DatabaseAgent, folder: Path) -> Iterator[tuple[str, Ses
 
 @dataclass
 class Counts:
-    """`skipped` records are no part of a conversation, `unknown` ones of a type or form that the reader does
-    not know. `calls` and `results` are ids of calls."""
+    """Of `ignored` records the reader knows that they are no part of a conversation, `unknown` ones are of a
+    type or form that it does not know. `calls` and `results` are ids of calls."""
 
-    skipped: int
+    ignored: int
     unknown: int
     calls: set[str]
     results: set[str]
@@ -80,5 +78,5 @@ def counts_of(reader: SessionReader) -> Counts:
             calls |= {block.id for block in message.content if isinstance(block, ToolCall)}
         elif isinstance(message, ToolResultMessage):
             results.add(message.tool_call_id)
-    unknown += sum(int(match[1]) for each in reader.warnings if (match := _LEFT_OUT.search(each)))
-    return Counts(sum(reader.skipped.values()), unknown, calls, results)
+    ignored = (reader.skipped - reader.unknown).total()
+    return Counts(ignored, unknown + reader.unknown.total(), calls, results)

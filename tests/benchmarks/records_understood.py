@@ -1,8 +1,9 @@
 """What readers make of transcripts: `PYTHONPATH=tests python tests/benchmarks/records_understood.py FOLDER…`.
 
 Session files and agents' databases below the folders are read. Printed by format: transcripts, records, those
-that are no part of a conversation, those of a type or form that the reader does not know, calls of tools,
-calls without a result, and results without a call. Copies of a transcript count once.
+of which messages and the like are made, those that are ignored because they are no part of a conversation,
+those of a type or form that the reader does not know, calls of tools, calls without a result, and results
+without a call; and the unknown types. Copies of a transcript count once.
 """
 
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from records_counting import counts_of, transcripts
 
-_COLUMNS = ("transcripts", "records", "no conversation", "unknown", "calls", "no result", "no call")
+_COLUMNS = ("transcripts", "records", "used", "ignored", "unknown", "calls", "no result", "no call")
 
 
 def main(folders: list[Path]) -> None:
@@ -22,7 +23,8 @@ def main(folders: list[Path]) -> None:
         row = (
             1,
             records,
-            counts.skipped,
+            records - counts.ignored - counts.unknown,
+            counts.ignored,
             counts.unknown,
             len(counts.calls),
             len(counts.calls - counts.results),
@@ -30,7 +32,7 @@ def main(folders: list[Path]) -> None:
         )
         totals[reader.format].update(dict(zip(_COLUMNS, row, strict=True)))
         if counts.unknown or counts.results - counts.calls:
-            print(f"{name}: {reader.warnings}")
+            print(f"{name}: {dict(reader.unknown)} {reader.warnings}")
     print(f"| format | {' | '.join(_COLUMNS)} |\n|{'---|' * (len(_COLUMNS) + 1)}")
     for format_, total in sorted(totals.items()):
         print(f"| {format_} | {' | '.join(f'{total[each]:,}' for each in _COLUMNS)} |")

@@ -258,10 +258,12 @@ def test_content_in_parts_and_further_roles(database: Database) -> None:
     ]
     database.add("user", f"\0json:{json.dumps(parts)}")
     database.add("session_meta", "{}")
+    database.add("made-up", "x")
     database.add("tool", "no object", tool_call_id="x")
     reader, entries = database.read()
     assert texts(entries[:1]) == ["see\n[image_url]"]
-    assert (len(entries), reader.skipped) == (2, {"session_meta": 1})
+    assert (len(entries), reader.skipped) == (2, {"session_meta": 1, "made-up": 1})
+    assert reader.unknown == {"made-up": 1}
 
 
 def test_sessions_are_found_with_their_folders(database: Database) -> None:

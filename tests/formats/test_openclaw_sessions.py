@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from backports import zstd
+from records_counting import counts_of
 from session_samples import Json, message_record, texts
 
 from coppice.errors import ImportFailedError
@@ -197,7 +198,17 @@ def test_a_record_that_cannot_be_read_is_counted(database: Database, packed: byt
     database.add(message_record("a", None, "a juniper"))
     database.connection.execute("INSERT INTO transcript_events VALUES ('s', 2, NULL, 1, ?)", [packed])
     session = database.read()
-    assert (texts(session), session.skipped) == (["a juniper"], {"unreadable": 1})
+    assert (texts(session), session.skipped, session.unknown) == (
+        ["a juniper"],
+        {"unreadable": 1},
+        {"unreadable": 1},
+    )
+
+
+def test_a_record_of_a_made_up_type_is_unknown(database: Database) -> None:
+    database.add(message_record("a", None, "a juniper"))
+    database.add({**message_record("b", "a"), "type": "made-up"})
+    assert counts_of(database.read()).unknown == 1
 
 
 @pytest.mark.parametrize("kind", ["custom", "leaf"])

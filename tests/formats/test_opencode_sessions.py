@@ -91,6 +91,14 @@ def test_the_prompts_of_a_sub_agent_are_not_the_users(database: Database) -> Non
     assert [getattr(entry, "custom_type", None) for entry in entries] == [HARNESS_TYPE]
 
 
+def test_parts_and_roles_of_made_up_types_are_unknown(database: Database) -> None:
+    database.message("m1", "user", text("go"), {"type": "made-up"})
+    database.message("m2", "assistant", {"type": "step-start"}, text("I look."), {"type": "made-up"})
+    database.message("m3", "other", text("x"))
+    reader, _ = database.read()
+    assert (reader.skipped["step-start"], reader.unknown) == (1, {"made-up": 2, "other": 1})
+
+
 def test_a_reply_has_its_calls_and_their_results_follow(database: Database) -> None:
     tokens = {"input": 9, "output": 2, "cache": {"read": 5, "write": 0}}
     calls = (tool("c", "completed", output="ok", metadata={"exit": 1}), tool("d", "error", error="denied"))

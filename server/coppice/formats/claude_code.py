@@ -33,6 +33,35 @@ from coppice.formats.source import NotResumableError, Source
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import UserContent, UserMessage, present
 
+_COPY: Final = "copy"  # of a message, by a mod that rewrote the conversation
+_IGNORED: Final = frozenset(
+    {
+        _COPY,
+        "agent-name",
+        "agent-setting",
+        "ai-title",
+        "api-request",
+        "api-request-blob",
+        "api-request-shape",
+        "atis-latch",
+        "attachment",
+        "cost-state",
+        "custom-title",
+        "file-history-delta",
+        "file-history-snapshot",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+        "pr-link",
+        "progress",
+        "queue-operation",
+        "summary",
+        "system",
+        "tools-used",
+        "worktree-state",
+    }
+)
+"""What shows how the session goes on, or repeats others. Of some, messages are made where they hold one."""
 _REASONS: Final = {"auto": "threshold", "manual": "manual"}
 
 
@@ -41,6 +70,7 @@ class Reader(SessionReader):
 
     format: ClassVar[str] = "claude-code"
     title: ClassVar[str] = "Claude Code transcript"
+    ignored: ClassVar[frozenset[str]] = _IGNORED
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
@@ -151,7 +181,7 @@ class Reader(SessionReader):
         copied = None if kind is None else self._rewritten.boundary_of_copy(value)
         if copied is not None:
             self._index.add(line, uuid, copied.index)
-            self.skipped["copy"] += 1
+            self.skipped[_COPY] += 1
             return
         index = self._index.add(line, uuid, self._parent(line, kind is not None))
         if kind is None:

@@ -4,9 +4,12 @@ The first rollouts have the response items alone, without the record around them
 format's source is the crate `codex-protocol` of openai/codex, from 2025 to July 2026.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any, ClassVar, Final
+
+from typing_extensions import override
 
 from coppice.formats.codex_context import fingerprint
 from coppice.formats.codex_messages import CALL_TYPES, OUTPUT_TYPES, PROVIDER_CALL_TYPES
@@ -64,6 +67,13 @@ class Reader(SessionReader):
                 "unknown",
                 f"{number:,} records of the unknown type {shown(kind)} were left out, this one the first",
             )
+
+    @property
+    @override
+    def unknown(self) -> Counter[str]:
+        """Items of responses, too."""
+        items = {kind: number for kind, (_, number) in self._unknown.items()}
+        return Counter({**super().unknown, **items})
 
     def _entries(self, file: BufferedReader) -> Iterator[Entry]:
         steps = Steps(self.header, self._typed, self._content_log, self._resumed)

@@ -42,6 +42,48 @@ _ASKING_TOOL: Final = "ask_user"
 _REJECTED: Final = "rejected"  # code of the error of a call that the user rejected
 STARTED: Final = "subagent.started"
 _OTHERS: Final = "of another agent"
+_IGNORED: Final = frozenset(
+    {
+        "abort",
+        "assistant.intent",
+        "assistant.turn_end",
+        "assistant.turn_start",
+        "hook.end",
+        "hook.start",
+        "model.call_failure",
+        "permission.completed",
+        "permission.requested",
+        "session.context_changed",
+        "session.error",
+        "session.info",
+        "session.mode_changed",
+        "session.model_change",
+        "session.permissions_changed",
+        "session.plan_changed",
+        "session.resume",
+        "session.shutdown",
+        "session.task_complete",
+        "session.title_changed",
+        "session.todos_changed",
+        "session.truncation",
+        "session.warning",
+        "session.workspace_file_changed",
+        "skill.invoked",
+        "subagent.completed",
+        "subagent.configured",
+        "subagent.deselected",
+        "subagent.failed",
+        "subagent.selected",
+        "system.message",
+        "system.notification",
+        "tool.execution_start",
+        "tool.user_requested",
+        "user_input.completed",
+        "user_input.requested",
+        _OTHERS,
+    }
+)
+"""What repeats others, shows how the session goes on, or is the application's."""
 _PREFIXES: Final = ("session.", "user.", "assistant.", "tool.", "system.")
 
 
@@ -52,6 +94,7 @@ class Reader(RecordLog):
 
     format: ClassVar[str] = "copilot"
     title: ClassVar[str] = "Copilot CLI session"
+    ignored: ClassVar[frozenset[str]] = _IGNORED
     record_types: ClassVar[frozenset[str]] = frozenset(
         {
             "session.start",

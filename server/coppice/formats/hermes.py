@@ -67,6 +67,7 @@ class Reader(SessionReader):
 
     format: ClassVar[str] = "hermes"
     title: ClassVar[str] = "Hermes session"
+    ignored: ClassVar[frozenset[str]] = frozenset({"session_meta"})
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)

@@ -102,6 +102,20 @@ class Reader(SessionReader):
 
     format: ClassVar[str] = "opencode"
     title: ClassVar[str] = "opencode session"
+    ignored: ClassVar[frozenset[str]] = frozenset(
+        {
+            "agent",
+            "compaction",
+            "patch",
+            "reasoning",
+            "retry",
+            "snapshot",
+            "step-finish",
+            "step-start",
+            "subtask",
+            "text",
+        }
+    )
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)

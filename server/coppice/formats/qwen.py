@@ -23,6 +23,22 @@ class Reader(RecordLog):
 
     format: ClassVar[str] = "qwen"
     title: ClassVar[str] = "Qwen Code chat"
+    ignored: ClassVar[frozenset[str]] = frozenset(
+        f"system {each}"
+        for each in (
+            "at_command",
+            "attribution_snapshot",
+            "custom_title",
+            "file_history_snapshot",
+            "notification",
+            "parent_session",
+            "rewind",
+            "session_model",
+            "session_source",
+            "slash_command",
+            "ui_telemetry",
+        )
+    )
     record_types: ClassVar[frozenset[str]] = frozenset({"user", "assistant", "tool_result", "system"})
 
     @override

@@ -49,8 +49,9 @@ class SessionReader(ABC):
     done more than once. Memory holds the ids of the entries, never their contents. Iterating raises
     ImportFailedError when the file was changed since it was opened.
 
-    `skipped` counts the records that carry no part of the conversation, by type. `leaf_id` is the current
-    leaf, known once the entries were read; None before the first entry.
+    `skipped` counts the records of which nothing is taken, by type; those in `ignored` carry no part of the
+    conversation, others are `unknown`. `leaf_id` is the current leaf, known once the entries were read; None
+    before the first entry.
 
     A source with a start gives the entries from there on, of which the first may have been given before. Both
     the reader and its iteration then raise NotResumableError where that cannot be done. Of a source that
@@ -59,6 +60,7 @@ class SessionReader(ABC):
 
     format: ClassVar[str]
     title: ClassVar[str]
+    ignored: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -87,6 +89,11 @@ class SessionReader(ABC):
     def _resumed(self) -> dict[str, Any] | None:
         """The state at which this reading began, None for the start of the file."""
         return None if self._source.start is None else self._source.start.state
+
+    @property
+    def unknown(self) -> Counter[str]:
+        """Those among `skipped` that the reader does not know; complete once the entries were read."""
+        return Counter({kind: count for kind, count in self.skipped.items() if kind not in self.ignored})
 
     @property
     def warnings(self) -> list[str]:
