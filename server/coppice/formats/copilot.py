@@ -124,7 +124,7 @@ class Reader(RecordLog):
     def _survey(self, line: ParsedLine) -> None:
         data = object_at(line.value, "data")
         header, context = self.header, object_at(data, "context")
-        if line.value["type"] == STARTED:
+        if line.value["type"] == STARTED and self._source.part is not None:
             header.session_id = self._source.part
             header.created_at = text_at(line.value, "timestamp")
             header.name = text_at(data, "agentDescription")

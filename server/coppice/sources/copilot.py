@@ -34,32 +34,25 @@ class CopilotAgent(FileAgent):
         with Source(Path(transcript.path)).open() as file:
             for raw in iter(partial(file.readline, MAX_LINE_BYTES), b""):
                 agents = [each.decode() for each in _AGENT.findall(raw)]
-                if agents and STARTED.encode() in raw:
-                    for part in _started_in(raw, transcript):
-                        if len(started) < _MOST:
-                            started.setdefault(part.key, part)
-                            begins.setdefault(part.key, offset)
+                agent, parent = _started_in(raw) if agents else (None, None)
+                if agent is not None and agent in agents and agent not in started and len(started) < _MOST:
+                    above = started.get(parent or "", transcript).key
+                    key = f"{transcript.key}/{agent}"
+                    started[agent] = replace(transcript, key=key, part=agent, parent=above)
+                    begins[agent] = offset
                 offset += len(raw)
-                ends |= dict.fromkeys(agents, offset)
-        for key, part in started.items():
-            end = ends[part.part or ""]
-            yield replace(part, stamp=f"{end}:{file_id}", size=end - begins[key])
+                ends |= {each: offset for each in agents if each in started}
+        for agent, part in started.items():
+            yield replace(part, stamp=f"{ends[agent]}:{file_id}", size=ends[agent] - begins[agent])
 
 
-def _started_in(raw: bytes, transcript: Transcript) -> Iterator[Transcript]:
-    """The sub-agent that is started in a line. One that another sub-agent starts names that as its parent."""
+def _started_in(raw: bytes) -> tuple[str | None, str | None]:
+    """The sub-agent that is started in a line, and the one that starts it if that is not the session."""
+    if STARTED.encode() not in raw:
+        return None, None
     try:
         value, _ = parse_object(raw)
     except UnusableLineError:
-        return
-    agent_id = text_at(value, "agentId")
-    if type_of(value) != STARTED or agent_id is None or not _AGENT.search(f'"agentId":"{agent_id}"'.encode()):
-        return
+        return None, None
     parent = text_at(object_at(value, "data"), "parentId")
-    session = transcript.key
-    yield replace(
-        transcript,
-        key=f"{session}/{agent_id}",
-        part=agent_id,
-        parent=session if parent is None else f"{session}/{parent}",
-    )
+    return (text_at(value, "agentId"), parent) if type_of(value) == STARTED else (None, None)

@@ -132,7 +132,12 @@ async def test_a_sub_agent_of_copilot_that_was_deleted_is_not_brought_back(
 async def test_what_looks_like_a_sub_agent_starts_no_conversation(client: Client, folder: Path) -> None:
     path, events = session_of(folder)
     named = event("assistant.message", content="", toolRequests=[{"agentId": "x", "say": "subagent.started"}])
-    odd = [event("subagent.started", name) for name in ("", "../x", "a/b", "x" * 200)]
-    write(path, *events[:2], named, *odd)
+    odd = [
+        event("subagent.started", name) for name in ("", "../x", "a/b", "x" * 200, 'x","agentId":"y', None)
+    ]
+    own = event("subagent.started", "sub-1", parentId="nobody")
+    write(path, *events[:2], named, *odd, own, event("user.message", "sub-1", content="Find it."))
     await client.service.following.update(folder.as_uri())
-    assert set(await stored(client, folder)) == {"s-1"}
+    conversations = await stored(client, folder)
+    assert set(conversations) == {"s-1", "s-1/sub-1"}
+    assert conversations["s-1/sub-1"]["parentConversationId"] == conversations["s-1"]["id"]
