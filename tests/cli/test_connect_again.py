@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from cli.conftest import Coppice
-from systems import needs_hooks
+from systems import needs_hooks, needs_links
 
 WORK = '{"oauthAccount": "work", "mcpServers": {"w": {"command": "x", "env": {"KEY": "k-work"}}}}'
 PRIVATE = '{"oauthAccount": "private", "mcpServers": {"p": {"command": "y"}}}'
@@ -134,6 +134,78 @@ def test_folders_that_shared_a_backup_keep_their_own(
         assert (home / "config" / "agents" / shared).exists() == (folder == private)
         connect(coppice, "--remove")
         assert (folder / ".claude.json").read_text() == state
+
+
+@needs_links
+def test_a_folder_that_a_link_leads_to_stays(coppice: Coppice, home: Path) -> None:
+    theirs, engine = home / "project", home / ".hermes" / "plugins" / "coppice"
+    for name in ("package/__pycache__/notes.txt", "__pycache__/a.pyc", "empty/.a"):
+        (theirs / name).parent.mkdir(parents=True)
+        (theirs / name).touch()
+    (theirs / "empty" / ".a").unlink()
+    before = sorted(theirs.rglob("*"))
+    engine.parent.mkdir(parents=True)
+    engine.symlink_to(theirs)
+    coppice("connect", "hermes")
+    assert sorted(theirs.rglob("*")) != before
+    assert coppice("connect", "--remove", "hermes").code == 0
+    assert sorted(theirs.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "package/__pycache__/notes.txt"])
+def test_what_is_not_compiled_stays(coppice: Coppice, home: Path, name: str) -> None:
+    coppice("connect", "hermes")
+    theirs = home / ".hermes" / "plugins" / "coppice" / "__pycache__" / name
+    theirs.parent.mkdir(parents=True)
+    theirs.touch()
+    assert coppice("connect", "--remove", "hermes").code == 0
+    assert theirs.exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--remove"]])
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [],
+        {"x": 5},
+        {"x": {}},
+        {"x": {"backup": 5, "digest": ""}},
+        {"x": {"backup": None, "digest": "", "folders": 5}},
+        {"x": {"backup": None, "digest": "", "folders": [5]}},
+        {"x": {"backup": "../../mine.backup", "digest": ""}},
+    ],
+)
+def test_a_record_of_another_form_is_refused(
+    coppice: Coppice, config: Path, home: Path, entries: object, options: list[str]
+) -> None:
+    record, mine = home / "config" / "agents" / "connections.json", home / "mine.backup"
+    record.parent.mkdir()
+    record.write_text(json.dumps({"claude-code": entries}))
+    mine.write_text(PRIVATE)
+    ran = coppice("connect", *options, "claude-code")
+    assert (ran.code, f"{record} is no record of connections. Move it away." in ran.err) == (1, True)
+    assert (mine.read_text(), (config / ".claude.json").read_text()) == (PRIVATE, WORK)
+    assert coppice("status").code == 0
+
+
+@pytest.mark.parametrize("text", ["[]", "{", "[" * 100_000])
+def test_a_record_that_is_no_object_is_refused(coppice: Coppice, home: Path, text: str) -> None:
+    record = home / "config" / "agents" / "connections.json"
+    record.parent.mkdir()
+    record.write_text(text)
+    assert "no record of connections" in coppice("connect", "claude-code").err
+    assert record.read_text() == text
+
+
+def test_a_path_of_the_record_that_no_file_can_have_holds_nothing_back(coppice: Coppice, home: Path) -> None:
+    connect(coppice)
+    file = home / "config" / "agents" / "connections.json"
+    record = json.loads(file.read_text())
+    for entry in record["claude-code"].values():
+        entry["folders"] = ["\0"]
+    record["claude-code"]["\0"] = {"backup": None, "digest": ""}
+    file.write_text(json.dumps(record))
+    connect(coppice, "--remove")
 
 
 def a_second_folder_that_is_gone(coppice: Coppice, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -2,12 +2,12 @@
 
 import json
 import os
-import shutil
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from coppice.agents import files
 from coppice.agents.edits import Edit, OwnFile
@@ -16,6 +16,7 @@ from coppice.operating_system import lock_in_turn, open_lock_file
 
 _RECORD: Final = "connections.json"
 _LOCK: Final = "connections.lock"
+_BACKUP: Final = re.compile(r"[\w-]++\.backup")
 
 
 class ChangedMeanwhileError(ConfigurationError):
@@ -145,7 +146,7 @@ class Connections:
             record.pop(agent, None)
         made = {folder for entry in entries for folder in entry.get("folders", [])}
         for made_folder in sorted(made, reverse=True):
-            with suppress(OSError):  # not empty, or gone
+            with suppress(OSError, ValueError):  # not empty, gone, or no path
                 Path(made_folder).rmdir()
         self._delete_backups(entries, recorded.values())
         files.write(self._folder / _RECORD, json.dumps(record, indent=2) + "\n")
@@ -229,11 +230,31 @@ class Connections:
 
     def _record(self) -> dict[str, Any]:
         text = files.read(self._folder / _RECORD)
-        try:
+        with suppress(ValueError, RecursionError):
             record = {} if text is None else json.loads(text)
-        except ValueError as error:
-            raise ConfigurationError(f"{self._folder / _RECORD} is no JSON. Move it away.") from error
-        return record if isinstance(record, dict) else {}
+            if _is_record(record):
+                return record
+        raise ConfigurationError(f"{self._folder / _RECORD} is no record of connections. Move it away.")
+
+
+def _is_record(record: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(record, dict) and all(
+        isinstance(entries, dict) and all(_is_entry(entry) for entry in entries.values())
+        for entries in record.values()
+    )
+
+
+def _is_entry(entry: object) -> bool:
+    """Whether it is as connecting writes it, of this version or an earlier one; a backup lies beside it."""
+    match entry:
+        case {"backup": None | str() as backup, "digest": str(), **others}:
+            made = others.get("folders", [])
+            return (
+                (backup is None or _BACKUP.fullmatch(backup) is not None)
+                and isinstance(made, list)
+                and all(isinstance(folder, str) for folder in made)
+            )
+    return False
 
 
 def _with(edits: Sequence[Edit], text: str | None) -> str | None:
@@ -254,15 +275,19 @@ def _is_gone(path: str) -> bool:
         Path(path).lstat()
     except (FileNotFoundError, NotADirectoryError):
         return True
-    except OSError:
+    except (OSError, ValueError):
         return False
     return False
 
 
 def _delete_empty(folder: Path) -> None:
     """Deletes a folder of programs with what they were compiled to, where nothing else is left in it."""
-    for compiled in [*folder.rglob("__pycache__")]:
-        shutil.rmtree(compiled, ignore_errors=True)
+    if folder.is_symlink():
+        return
+    for compiled in [*folder.rglob("*.pyc")]:
+        if compiled.parent.name == "__pycache__":
+            with suppress(OSError):
+                compiled.unlink()
     for path in sorted([folder, *folder.rglob("*")], reverse=True):
         with suppress(OSError):  # not empty, or no folder
             path.rmdir()
