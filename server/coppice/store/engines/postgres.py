@@ -147,6 +147,7 @@ class PostgresDatabase(Database):
             )
         )
         self._busy_seconds = busy_seconds
+        self._search_path: str | None = None
         self._listener = Listener(self._engine)
         event.listen(self._engine, "connect", self._configure)
         event.listen(self._engine, "checkin", self._hang_up_if_closed)
@@ -156,7 +157,8 @@ class PostgresDatabase(Database):
 
         A server may be set to answer commits before they are on disk; what we acknowledge is.
         """
-        connection.execute(_CONFIGURE, (f"{int(self._busy_seconds * 1000)}ms", _IDLE_IN_TRANSACTION))
+        values = (f"{int(self._busy_seconds * 1000)}ms", _IDLE_IN_TRANSACTION, self._search_path)
+        connection.execute(_CONFIGURE, values)
         connection.commit()
 
     def _hang_up_if_closed(self, connection: Any, _record: object) -> None:
@@ -165,10 +167,22 @@ class PostgresDatabase(Database):
             connection.close()
 
     def prepare(self, version: int) -> None:
-        """The server has made the database; `migrate` makes the tables."""
+        """The server has made the database; `migrate` makes the tables.
+
+        From here on the search path is one schema: whoever may make another that comes before it would
+        be written to.
+        """
         del version
         with self.reading() as connection:
             server = connection.dialect.server_version_info or _OLDEST
+            schemas = connection.execute(_SCHEMAS, {"table": VERSION_TABLE.name}).scalars().all()
+            if len(schemas) > 1:
+                raise StorageFailedError(
+                    f"Several schemas of the search path have a table {VERSION_TABLE.name}: "
+                    f"{', '.join(schemas)}. Name the one of the store in the URL (options=-csearch_path%3D…)."
+                )
+            self._search_path = schemas[0] if schemas else connection.execute(_FIRST_SCHEMA).scalar()
+            connection.execute(_SET_SEARCH_PATH, {"path": self._search_path})
             names = set(inspect(connection).get_table_names())
         if server < _OLDEST:
             raise StorageFailedError("The database server is too old: PostgreSQL 13 or newer is needed.")
@@ -309,6 +323,7 @@ class _UndecidedError(Exception):
 _CONFIGURE: Final = (
     "SELECT set_config('jit', 'off', false), set_config('lock_timeout', %s, false), "
     "set_config('idle_in_transaction_session_timeout', %s, false), "
+    "set_config('search_path', coalesce(%s, current_setting('search_path')), false), "
     "set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' "
     "THEN 'on' ELSE current_setting('synchronous_commit') END, false)"
 )
@@ -316,6 +331,13 @@ UNINDEXED_INDEX.dialect_options["postgresql"]["where"] = UNINDEXED
 _CONVERSATION_LOCK: Final = (
     select(CONVERSATION.c.key).where(CONVERSATION.c.id == bindparam("id")).with_for_update()
 )
+# Names are quoted as the search path wants them.
+_SCHEMAS: Final = text(
+    "SELECT quote_ident(nspname) FROM pg_namespace JOIN pg_class ON relnamespace = pg_namespace.oid "
+    "WHERE relname = :table AND nspname = ANY(current_schemas(false)) ORDER BY 1"
+)
+_FIRST_SCHEMA: Final = text("SELECT coalesce(quote_ident(current_schema()), current_setting('search_path'))")
+_SET_SEARCH_PATH: Final = text("SELECT set_config('search_path', :path, false)")
 _TRANSACTION: Final = text("SELECT CAST(pg_current_xact_id_if_assigned() AS text)")
 _STATUS: Final = text("SELECT pg_xact_status(CAST(:transaction AS xid8))")
 # The locks are known by "copp" in ASCII and a number.
