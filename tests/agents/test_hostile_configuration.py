@@ -147,9 +147,9 @@ def test_any_number_of_items_is_taken_out_at_once(monkeypatch: pytest.MonkeyPatc
     calls: list[str] = []
     parsed = jsonc.parsed
 
-    def counted(text: str) -> Any:
+    def counted(text: str, path: tuple[str, ...]) -> Any:
         calls.append(text)
-        return parsed(text)
+        return parsed(text, path)
 
     monkeypatch.setattr(jsonc, "parsed", counted)
     for items in (ours + theirs, theirs + ours, theirs[:1] + ours + theirs[1:]):

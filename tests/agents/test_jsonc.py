@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from coppice.agents.edits import Member
 from coppice.agents.jsonc import (
     MAX_DEPTH,
+    MAX_VALUES,
     ConfigurationError,
     with_item,
     with_member,
@@ -136,7 +137,31 @@ def test_another_value_on_the_way_is_refused(text: str) -> None:
 
 def test_deep_nesting_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="nested too deeply"):
-        with_member('{"a": ' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1), PATH, SERVER)
+        with_member('{"mcpServers": ' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1), PATH, SERVER)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("many", ["0,", '{"a": []},', '"\\u0041]\\"",'])
+def test_a_large_value_that_no_edit_is_about_stays(many: str) -> None:
+    text = f'{{"mcpServers": {{}}, "history": [{many * (2 * MAX_VALUES)}1], "a": [[]]}}'
+    changed = with_member(text, PATH, SERVER)
+    assert json.loads(changed)["mcpServers"] == {"coppice": SERVER}
+    assert without_member(changed, PATH, keep=1) == text
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"mcpServers": [{"0," * MAX_VALUES}0]}}',
+        f'{{"history": [{"0," * MAX_VALUES}0,]}}',
+        f"{{{'a: 0,' * MAX_VALUES}}}",
+    ],
+    ids=["on the way", "no plain JSON", "members"],
+)
+def test_more_values_than_can_be_looked_into_in_some_seconds_are_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="more than 100,000 values"):
+        with_member(text, PATH, SERVER)
 
 
 NAMES = st.sampled_from(["a", "b", "mcpServers", "é\n"])

@@ -260,7 +260,7 @@ def _depth(text: str | None, keys: tuple[str, ...]) -> int:
 def _places(text: str, keys: tuple[str, ...]) -> list[Value]:
     """The whole value of `text`, and those to which `keys` lead from there; none where it cannot be read."""
     with suppress(ConfigurationError):
-        places = [jsonc.parsed(text)]
+        places = [jsonc.parsed(text, keys)]
         for key in keys:
             slot = places[-1].member(key)
             if slot is None:

@@ -5,8 +5,10 @@ Comments, order, indentation and a trailing comma stay. What is no JSON object i
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Final
 
 from coppice.errors import CoppiceError
@@ -14,6 +16,9 @@ from coppice.errors import CoppiceError
 MAX_DEPTH: Final = 100
 """Of nested values in a configuration file; deeper ones are refused, not followed: each
 takes frames of Python's stack, which has 1,000."""
+
+MAX_VALUES: Final = 100_000
+"""Of those that are looked into: a third of a second, and connecting an agent reads a file several times."""
 
 _GAP: Final = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
 _STRING: Final = re.compile(r'"(?:[^"\\\n]|\\(?s:.))*+"|\'(?:[^\'\\\n]|\\(?s:.))*+\'')
@@ -54,7 +59,7 @@ class Value:
 def with_member(text: str, path: Sequence[str], value: Any) -> str:
     """`text` with `value` under `path`, in place of what is there. Objects on the way are made."""
     *parents, key = path
-    root = parsed(text)
+    root = parsed(text, path)
     here, missing = _follow(root, parents)
     for name in reversed(missing):  # the outermost of the missing objects is the member to be made
         key, value = name, {key: value}
@@ -116,7 +121,7 @@ def _is_ours(text: str, value: Value, ours: re.Pattern[str]) -> bool:
 
 def string_at(text: str, path: Sequence[str]) -> str | None:
     """The string under `path`; None where there is none. Raises ConfigurationError for no JSON object."""
-    here = parsed(text)
+    here = parsed(text, path)
     for name in path:
         slot = here.member(name)
         if slot is None:
@@ -130,20 +135,28 @@ def _string(text: str, value: Value) -> str | None:
     return _unquoted(text[value.start : value.end]) if text[value.start] in "\"'" else None
 
 
-def parsed(text: str) -> Value:
-    """The places of the values in `text`. Raises ConfigurationError where it is no JSON object."""
+def parsed(text: str, path: Sequence[str] = ()) -> Value:
+    """The places of the members of `text`, and of the values along `path`.
+
+    Raises ConfigurationError where it is no JSON object, or has more than `MAX_VALUES`.
+    """
     start = _gap(text, 1 if text.startswith("\ufeff") else 0)
     if start == len(text):
         raise ConfigurationError("The file is empty.")
-    value = _value(text, start, 0)
+    value = _value(text, start, 0, count(), path[:1])
     if value.kind != "{" or _gap(text, value.end) != len(text):
         raise ConfigurationError("The file is no JSON object.")
     return value
 
 
-def _value(text: str, at: int, depth: int) -> Value:
+def _value(
+    text: str, at: int, depth: int, number: Iterator[int], names: Container[str] | None = None
+) -> Value:
+    """The value at `at`; of its members, only those with `names` are looked into."""
     if depth > MAX_DEPTH:
         raise ConfigurationError("The file is nested too deeply.")
+    if next(number) >= MAX_VALUES:
+        raise ConfigurationError(f"The file has more than {MAX_VALUES:,} values.")
     opening = text[at : at + 1]
     if opening not in ("{", "["):
         match = (_STRING if opening in ("'", '"') else _SCALAR).match(text, at)
@@ -161,7 +174,9 @@ def _value(text: str, at: int, depth: int) -> Value:
             if match is None or text[colon : colon + 1] != ":":
                 raise ConfigurationError(f"The file is no JSON at character {at:,}.")
             key, at = _unquoted(match[0]), _gap(text, colon + 1)
-        slot = Slot(key, start, _value(text, at, depth + 1))
+        end = None if names is None or key in names else _end_of_json(text, at)
+        inside = _value(text, at, depth + 1, number) if end is None else Value(text[at], at, end)
+        slot = Slot(key, start, inside)
         value.slots.append(slot)
         at = _gap(text, slot.value.end)
         if text[at : at + 1] == ",":
@@ -172,9 +187,16 @@ def _value(text: str, at: int, depth: int) -> Value:
     return value
 
 
+def _end_of_json(text: str, at: int) -> int | None:
+    """Where the object or array at `at` ends; None where it is something else, or has more than JSON has."""
+    with suppress(ValueError, RecursionError):
+        return json.JSONDecoder().raw_decode(text, at)[1] if text[at : at + 1] in ("{", "[") else None
+    return None
+
+
 def _slot(text: str, path: Sequence[str]) -> tuple[Value, Slot | None]:
     """The innermost object on the way along `path`, and what is under its end, None where there is none."""
-    here, missing = _follow(parsed(text), path[:-1])
+    here, missing = _follow(parsed(text, path), path[:-1])
     return here, None if missing else here.member(path[-1])
 
 
