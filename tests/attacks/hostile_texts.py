@@ -19,7 +19,7 @@ UNITS: Final = (
     "```\n", "|", "=", "a=", "a=b ", "@", "a@", "a.", "a-", "a_", "://", "http://", "a:", "error ",
     "Error: ", "not ", "the ", "I ", "you ", "and ", "must ", "do not ", "a1", "f0", "$ ", "&& ",
     "\x1b[", "\x00", "你", "，", "不要", "é", "- a\n", "1. a\n", "a b c. ", "\n\n## a\n", "a\n\n",
-    '\\"', '"\\', "\\'", "\\`", "\x1c", "[user]:",
+    '\\"', '"\\', "\\'", "\\`", "\x1c", "[user]:", "\u0301\u0316",
 )  # fmt: skip
 """What a hostile text repeats: what lines, words, numbers, lists, quotes, tags and paths begin with."""
 

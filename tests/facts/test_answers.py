@@ -3,10 +3,13 @@
 import json
 
 import pytest
+from attacks.hostile_texts import UNITS
 from attacks.linear_time import assert_linear
 from talk import tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.compaction.facts.user import answers_in
+from coppice.compaction.span.speakers import with_answers
 from coppice.tree.messages import ANSWERED, Message
 
 
@@ -38,6 +41,22 @@ def test_many_questions_are_looked_for_in_linear_time() -> None:
 
     assert_linear("questions", lambda messages: LedgerBuilder().add_messages(messages).ledger, asked)
     assert len(LedgerBuilder().add_messages(asked(1)).ledger.messages) == 0
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_question_and_its_answer_are_read_in_linear_time(unit: str) -> None:
+    def asked(size: int) -> str:
+        return unit * (size * 1_000 // len(unit))
+
+    assert_linear(unit, lambda text: answers_in(f"b{3 * text}", [f"a{text}"]), asked)
+
+
+def test_results_without_end_to_one_question_are_read_in_linear_time() -> None:
+    def asked(size: int) -> list[Message]:
+        call, answered = tool("ask", {"question": size * 1_000 * "x"}, "No.", details=ANSWERED)
+        return [call, *(size * 100 * [answered])]
+
+    assert_linear("results", lambda messages: [*with_answers(messages)], asked)
 
 
 @pytest.mark.parametrize(

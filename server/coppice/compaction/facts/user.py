@@ -27,6 +27,7 @@ _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three line
 _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _MOST_QUESTIONS: Final = 20  # that are looked for in an answer, each in all of it; agents ask four at once
+_MOST_ASKED: Final = 20_000  # characters of all questions that are looked for
 _QUESTION_LETTERS: Final = 16
 """Letters and digits by which a question is recognized, its first ones: a program may cut the rest."""
 _FEWEST_LETTERS: Final = 12
@@ -111,15 +112,25 @@ def answers_in(output: str, questions: Sequence[str]) -> str | None:
     ):
         return "\n".join(_answers_and_notes(parts[3::_PARTS_EACH], after))
     words = output if texts is None else texts
-    if not words or not questions or len(questions) > _MOST_QUESTIONS:
+    if (
+        not words
+        or not questions
+        or len(questions) > _MOST_QUESTIONS
+        or sum(map(len, questions)) > _MOST_ASKED
+    ):
         return None
     line, letters = _comparable(words)
     return None if any(_is_asked_in(line, letters, *_comparable(each)) for each in questions) else words
 
 
 def _comparable(text: str) -> tuple[str, str]:
-    """`text` as it is read, on one line and in one case, and the letters and digits of that alone."""
-    line = one_line(unicodedata.normalize("NFKD", unescaped(text)).casefold())
+    """`text` as it is read, on one line and in one case, and the letters and digits of that alone.
+
+    Each character is decomposed by itself: many accents of one letter are sorted in quadratic time.
+    """
+    text = unescaped(text)
+    plain = text.translate({ord(char): unicodedata.normalize("NFKD", char) for char in {*text}})
+    line = one_line(plain.casefold())
     return line, _NO_LETTERS.sub("", line)
 
 

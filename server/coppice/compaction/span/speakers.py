@@ -63,7 +63,7 @@ def with_answers(messages: Iterable[Message]) -> Iterator[Message]:
             details = _details(message)
             if details.get("answered") is True and not isinstance(details.get("answer"), str):
                 output, _ = unwrapped(text_of(message.content))
-                words = answers_in(output, asked.get(message.tool_call_id, []))
+                words = answers_in(output, asked.pop(message.tool_call_id, []))
                 if words is not None:
                     yield message.model_copy(update={"details": {**details, "answer": words}})
                     continue
