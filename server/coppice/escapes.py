@@ -1,5 +1,6 @@
 """A text as who reads it sees it: characters in place of their escapes, and nothing that is not shown."""
 
+import html
 import re
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -15,6 +16,7 @@ _WRITTEN: Final = re.compile(
     r"|(?P<octal>0[0-3][0-7]))|%(?P<percent>[0-9A-Fa-f]{2})"
 )
 """Characters as JSON, programs and addresses write them; in JSON within JSON after several backslashes."""
+_ENTITY: Final = re.compile(r"&(?:#[0-9]{1,12}|#[xX][0-9A-Fa-f]{1,12}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _LETTERS: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _UNSEEN: Final = re.compile(
     r"(?:(?:\x1b|\^\[|␛)?\[[0-9;:]{0,32}m|(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"
@@ -25,8 +27,14 @@ _UNSEEN: Final = re.compile(
 
 
 def unescaped(text: str) -> str:
-    """`text` with the characters that escapes are written for, and without what is not shown."""
-    return _UNSEEN.sub("", _WRITTEN.sub(_meaning, text))
+    """`text` with the characters that escapes and entities are written for, also those in two halves."""
+    halves = _WRITTEN.sub(_meaning, text).encode("utf-16", "surrogatepass")
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), halves.decode("utf-16", "replace"))
+
+
+def without_unseen(text: str) -> str:
+    """`text` without what is not shown."""
+    return _UNSEEN.sub("", text)
 
 
 def without_escapes(text: str, words: re.Pattern[str]) -> tuple[str, Sequence[int]]:

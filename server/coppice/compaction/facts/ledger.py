@@ -219,7 +219,7 @@ class LedgerBuilder:
         if details.get("answered") is True:
             words = details.get("answer")
             questions = self._questions.get(call.id, [])
-            self._keep(answer_of(action, questions, words if isinstance(words, str) else None))
+            self._keep(answer_of(action, output, questions, words if isinstance(words, str) else None))
         self._state.take(action)
         self._take_end(action)
         self._quotations.action(action)

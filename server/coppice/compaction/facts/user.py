@@ -5,14 +5,14 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import takewhile
+from itertools import starmap, takewhile
 from typing import Any, Final
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.text.lasting import lasting_sentences
 from coppice.compaction.text.sentences import ELISION, clip, one_line, sentences_of
 from coppice.compaction.text.shortening import shortened
-from coppice.escapes import unescaped
+from coppice.escapes import unescaped, without_unseen
 from coppice.protocol.ledger import LedgerMessage, MessageSource
 from coppice.tokens.budget import leading
 from coppice.tree.messages import AssistantMessage
@@ -28,11 +28,15 @@ _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _MOST_QUESTIONS: Final = 20  # that are looked for in an answer, each in all of it; agents ask four at once
 _MOST_ASKED: Final = 20_000  # characters of all questions that are looked for
-_QUESTION_LETTERS: Final = 16
-"""Letters and digits by which a question is recognized, its first ones: a program may cut the rest."""
-_FEWEST_LETTERS: Final = 12
-"""A question of fewer is recognized by all of its characters: an answer may well have such a word."""
-_NO_LETTERS: Final = re.compile(r"[\W_]++")
+_MOST_ANSWERED: Final = 50_000  # characters in which they are looked for
+_MOST_TEXTS: Final = 1_000  # of JSON in which they are looked for
+_HEAD_BYTES: Final = 16
+"""Of the letters and digits of a question, by which its beginning is recognized: the rest may be cut."""
+_FEWEST_BYTES: Final = 12
+"""Of those of a question without a question mark: an answer may well have fewer, as "Port"."""
+_BORDER: Final = re.compile(r"""[\n\r"'`«»‹›“”„‟「」『』]""")
+_CUT: Final = re.compile(r"\.{3,}+")
+_NO_LETTERS: Final = re.compile(r"[^\w?|…]++|_++")
 _PARTS_EACH: Final = 4  # of a text at its quotation marks, for a question and its answer
 _NOTE: Final = " user notes: "
 _REASON: Final = re.compile(
@@ -79,13 +83,14 @@ def questions_by_call(reply: AssistantMessage) -> dict[str, list[str]]:
     return asked
 
 
-def answer_of(action: Action, questions: Sequence[str], words: str | None = None) -> LedgerMessage | None:
-    """What the user answered to `questions` of a call, `words` or what its output has; None without any."""
-    if not questions or action.failed or action.runs or not action.output.strip():
+def answer_of(
+    action: Action, output: str, questions: Sequence[str], words: str | None = None
+) -> LedgerMessage | None:
+    """What the user answered to `questions` of a call, `words` or what its `output` has; None without any."""
+    if action.failed or action.runs:
         return None
-    if words is None:
-        words = answers_in(action.output, questions)
-    if words is None:
+    words = answers_in(output, questions) if words is None else words
+    if not words:
         return None
     answer = _message(words, action.entry, "answer")
     return answer.model_copy(update={"about": clip(one_line(" ".join(questions)), _ABOUT_CHARS)})
@@ -96,8 +101,8 @@ def answers_in(output: str, questions: Sequence[str]) -> str | None:
     after each question in such marks, and the notes to all but the last, where no other marks are there; or
     else the whole.
 
-    None without questions or words, or where the output has a question in any other way, also escaped, cut,
-    or in another case: what a model asked may then pass for the user's.
+    None without questions or words, or where the output, or each text of JSON, has a question in any other
+    way, also escaped, cut, or in another case: what a model asked may then pass for the user's.
     """
     texts = _texts_of_json(output)
     parts = output.split('"')
@@ -111,33 +116,54 @@ def answers_in(output: str, questions: Sequence[str]) -> str | None:
         and all(rest.startswith((",", _NOTE)) for rest in after[:-1])
     ):
         return "\n".join(_answers_and_notes(parts[3::_PARTS_EACH], after))
-    words = output if texts is None else texts
     if (
-        not words
-        or not questions
+        not questions
         or len(questions) > _MOST_QUESTIONS
         or sum(map(len, questions)) > _MOST_ASKED
+        or len(output) > _MOST_ANSWERED
+        or len(texts or ()) > _MOST_TEXTS
     ):
         return None
-    line, letters = _comparable(words)
-    return None if any(_is_asked_in(line, letters, *_comparable(each)) for each in questions) else words
+    asked = [*map(_readings, questions)]
+    words = output if texts is None else "\n".join(text for text in texts if not _is_asked_in(text, asked))
+    return None if not words.strip() or _is_asked_in(words, asked) else words
 
 
-def _comparable(text: str) -> tuple[str, str]:
-    """`text` as it is read, on one line and in one case, and the letters and digits of that alone.
+def _is_asked_in(text: str, asked: Sequence[tuple[str, str]]) -> bool:
+    readings = _readings(text)
+    return any(starmap(_has, (pair for each in asked for pair in zip(readings, each, strict=True))))
+
+
+def _has(text: str, question: str) -> bool:
+    """Whether `text` has `question`, or its beginning where a line or a quotation begins, or cut off."""
+    letters = _only_letters(question)
+    head = letters.encode()[:_HEAD_BYTES].decode(errors="ignore")
+    is_clear = "?" in letters or len(letters.encode()) >= _FEWEST_BYTES
+    *before_cuts, _ = text.replace("|", "").split("…")
+    return (
+        (is_clear and letters in _only_letters(text))
+        or re.search(r"\|" + "[|…]*+".join(map(re.escape, head)), text) is not None
+        or any(letters.startswith(each[each.find(head) :]) for each in before_cuts if head in each)
+    )
+
+
+def _readings(text: str) -> tuple[str, str]:
+    """The letters and digits of `text`, its question marks, "|" where a line or quotation may begin, and "…"
+    where something is cut: with escape sequences, of which a program may take out a part, and without.
 
     Each character is decomposed by itself: many accents of one letter are sorted in quadratic time.
     """
     text = unescaped(text)
     plain = text.translate({ord(char): unicodedata.normalize("NFKD", char) for char in {*text}})
-    line = one_line(plain.casefold())
-    return line, _NO_LETTERS.sub("", line)
+    return _letters(plain), _letters(without_unseen(plain))
 
 
-def _is_asked_in(line: str, letters: str, question: str, question_letters: str) -> bool:
-    if len(question_letters) < _FEWEST_LETTERS:
-        return question in line
-    return question_letters[:_QUESTION_LETTERS] in letters
+def _letters(text: str) -> str:
+    return _NO_LETTERS.sub("", _CUT.sub("…", _BORDER.sub("|", f"\n{text.casefold()}")))
+
+
+def _only_letters(text: str) -> str:
+    return text.replace("|", "").replace("…", "")
 
 
 def _answers_and_notes(answers: Sequence[str], after: Sequence[str]) -> Iterator[str]:
@@ -151,16 +177,19 @@ def _answers_and_notes(answers: Sequence[str], after: Sequence[str]) -> Iterator
             yield rest.removeprefix(_NOTE).rstrip(", ") if number < len(after) else ELISION
 
 
-def _texts_of_json(output: str) -> str | None:
-    """The texts of a JSON value, some levels deep, a line each; None for any other output."""
+def _texts_of_json(output: str) -> list[str] | None:
+    """The texts of a JSON value, some levels deep, numbers too; None for any other output, and one number."""
     with suppress(ValueError, RecursionError):
         level: list[object] = [json.loads(output)]
+        if isinstance(level[0], int | float):
+            return None
         texts: list[str] = []
         for _ in range(_JSON_LEVELS):
             texts += [each for each in level if isinstance(each, str)]
+            texts += [json.dumps(each) for each in level if isinstance(each, int | float)]
             mappings = (item for each in level if isinstance(each, dict) for item in each.values())
             level = [*mappings, *(item for each in level if isinstance(each, list) for item in each)]
-        return "\n".join(texts)
+        return texts
     return None
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from coppice.compaction.actions.outputs import unwrapped
 from coppice.compaction.facts.user import answers_in, questions_by_call, reason_in
 from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, BranchSummaryEntry, CustomMessageEntry, Entry
@@ -62,8 +61,7 @@ def with_answers(messages: Iterable[Message]) -> Iterator[Message]:
         elif isinstance(message, ToolResultMessage):
             details = _details(message)
             if details.get("answered") is True and not isinstance(details.get("answer"), str):
-                output, _ = unwrapped(text_of(message.content))
-                words = answers_in(output, asked.pop(message.tool_call_id, []))
+                words = answers_in(text_of(message.content), asked.pop(message.tool_call_id, []))
                 if words is not None:
                     yield message.model_copy(update={"details": {**details, "answer": words}})
                     continue
