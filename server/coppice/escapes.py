@@ -18,10 +18,18 @@ _WRITTEN: Final = re.compile(
 """Characters as JSON, programs and addresses write them; in JSON within JSON after several backslashes."""
 _ENTITY: Final = re.compile(r"&(?:#[0-9]{1,12}|#[xX][0-9A-Fa-f]{1,12}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _LETTERS: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+SEQUENCE: Final = (
+    r"(?:\x1b\[|\x9b)[0-?]{0,64}+[ -/]{0,8}+[@-~]"  # colours, the cursor
+    r"|\x1b[\]PX^_][^\x07\x1b\x9c]{0,4096}+(?:\x07|\x9c|\x1b\\|(?=\x1b))"  # titles, links
+    r"|\x1b[ -/]{0,8}+[0-~]"  # the rest of ECMA-48
+)
+"""A pattern of what a terminal does and does not show."""
+WRITTEN_SEQUENCE: Final = r"(?:\^\[|␛)?\[[0-9:;?]{0,64}[A-Za-z]"
+"""The same where it has lost its first character, or that is written."""
+
+_SEQUENCES: Final = re.compile(rf"{SEQUENCE}|[\x1b\x9b]")
 _UNSEEN: Final = re.compile(
-    r"(?:(?:\x1b|\^\[|␛)?\[[0-9;:]{0,32}m|(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"
-    r"|\x1b\][^\x07\x1b]{0,2000}+(?:\x07|\x1b\\?)|\x1b[ -/]{0,3}[0-~]"
-    rf"|[\x00-\x08\x0e-\x1f\x7f-\x9f{HIDDEN}])++"
+    rf"(?:{SEQUENCE}|(?:\^\[|␛)?\[[0-9;:]{{0,32}}m|[\x00-\x08\x0e-\x1f\x7f-\x9f{HIDDEN}])++"
 )
 """What a terminal does not show: escape sequences, those of colours also without the escape character."""
 
@@ -30,6 +38,11 @@ def unescaped(text: str) -> str:
     """`text` with the characters that escapes and entities are written for, also those in two halves."""
     halves = _WRITTEN.sub(_meaning, text).encode("utf-16", "surrogatepass")
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), halves.decode("utf-16", "replace"))
+
+
+def without_sequences(text: str) -> str:
+    """`text` without what a terminal does and does not show, and with no beginning of that left."""
+    return _SEQUENCES.sub("", text)
 
 
 def without_unseen(text: str) -> str:

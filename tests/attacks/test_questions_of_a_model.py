@@ -276,7 +276,7 @@ def test_other_lines_of_the_user_s_stay_word_for_word() -> None:
     assert section.endswith("\n".join(f"> {line}" for line in ("Fix it.", *lines)))
 
 
-COLOURS = ("\x1b[0m", "\x1b[m\x1b[K", " \x1b[38;5;1m*\x1b[K")
+COLOURS = ("\x1b[0m", "\x1b[m\x1b[K", " \x1b[38;5;1m*\x1b[K", "\x9b0m\x1b(B", "\x1b]0;x\x07", "[0m", "^[[H[m")
 
 
 @pytest.mark.parametrize(

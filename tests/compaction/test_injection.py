@@ -21,6 +21,7 @@ from coppice.compaction.checking.narrative import is_in_format, safe_text
 from coppice.compaction.file_blocks import file_blocks
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
+from coppice.compaction.text.sentences import one_line
 from coppice.compaction.writing.document import narrative_in
 from coppice.service.compaction.summary_parts import with_parts
 from coppice.summarizers.fallback import FallbackSummarizer
@@ -183,6 +184,12 @@ async def test_an_earlier_summary_gives_up_no_more_than_its_own_constraints(*, w
         for model in (ScriptedModel([GOOD]), ScriptedModel([f"{GOOD}\n{text}"])):
             wanted = request(session([]), previous=previous)
             assert_separate(with_parts(await summary_by(model, wanted), parts_of(wanted).text))
+
+
+def test_no_tag_appears_where_an_escape_sequence_was() -> None:
+    for text in ("<\x1b[0m/summary>", "</\x1b[1msummary>", "</sum\x1b(Bmary>", "</read\x1b[0m\x08files>"):
+        for shown in (safe_text(text), escape_tags(one_line(text))):
+            assert re.fullmatch("&lt;/(?:summary|read files)>", shown)
 
 
 def test_a_file_s_name_cannot_end_the_list_it_is_in() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coppice.compaction.span.serialization import transcript
+from coppice.escapes import without_sequences
 from coppice.tree.authorship import APPLICATION_TAGS, ATTACHMENT
 from coppice.tree.messages import DeveloperMessage
 from coppice.tree.tags import TAGS, escape_tags, tagged, tagged_summary
@@ -42,7 +43,10 @@ UNSEEN = "\u0301\u05b0\u064e\u3099\u20dd\x08\x7f\x9d\u2800\u3164\U000e0100\U0001
         "\u226e/{}>",
         "<\0/\u2800{}\x08>",
         "<\x1b[0m/\x1b[1;32m{}\x1b[K>",
-        "</{}\x1b[0mx",
+        "</\x1b(B{}>",
+        "</\x1b]0;x\x07{}>",
+        "</\x1b[>4m{}\x1b[!p>",
+        "<\x1b[0m\x1bM\x1b\x1b[1m/{}>",
         "<\x1b[m/\x1b[?25h\x9b1m{}\x1b[m>",
     ],
 )
@@ -57,10 +61,16 @@ def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:
         tag.replace("-", "_"),
         tag.replace("_", "-"),
         tag.replace("-", "\u2015-"),
-        *([tag.replace("-", "  ")] if tag in TAGS else []),
+        *([tag.replace("-", each) for each in ("  ", " -", "- ")] if tag in TAGS else []),
+        *([tag.replace("-", " -\u2014 "), tag.replace("_", "\u2009")] if "/" in shape else []),
     ):
         text = shape.format(written)
-        assert escape_tags(text) == "&lt;" + text[1:]
+        assert escape_tags(text) == "&lt;" + without_sequences(text)[1:]
+
+
+def test_of_an_escape_sequence_nothing_is_left() -> None:
+    for text in ("\x1b\x1b[0m[0m<", "\x1b\x9b0m[1m<", "\x1b]\x9c\x1b"):
+        assert escape_tags(text).strip("<[01m") == ""
 
 
 @pytest.mark.parametrize(
@@ -150,7 +160,7 @@ def test_a_coloured_log_takes_little_memory(
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert text == f"{log}{escaped}\n{line}"
+    assert text == without_sequences(f"{log}{escaped}\n{line}")
     assert most < 20 * len(log), "an integer for each character is 40 bytes of it"
 
 

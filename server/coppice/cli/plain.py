@@ -9,13 +9,9 @@ import json
 import re
 from typing import Any, Final
 
-_ESC: Final = "\x1b"
-_STRING_END: Final = rf"(?:\x07|\x9c|{_ESC}\\)"
-_SEQUENCE: Final = re.compile(
-    rf"(?:{_ESC}\[|\x9b)[0-?]*[ -/]*[@-~]"  # control sequences: colours, cursor
-    rf"|(?:{_ESC}[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x9c{_ESC}]{{0,4096}}{_STRING_END}"  # titles
-    rf"|{_ESC}[ -/]{{0,8}}[0-~]"  # the rest of ECMA-48
-)
+from coppice.escapes import SEQUENCE
+
+_SEQUENCES: Final = re.compile(SEQUENCE)
 _BIDI: Final = r"\u202a-\u202e\u2066-\u2069"
 _CONTROL: Final = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_BIDI}\ud800-\udfff]")
 _MINUTE_CHARS: Final = len("2026-01-31T23:59")
@@ -24,7 +20,7 @@ _UNSAFE_IN_JSON: Final = re.compile(rf"[\x7f-\x9f\u2028\u2029{_BIDI}\ud800-\udff
 
 def plain(text: str) -> str:
     """`text` with line ends and tabs, and without anything else that a terminal would act on."""
-    unified = _SEQUENCE.sub("", text.replace("\r\n", "\n"))
+    unified = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
     return _CONTROL.sub(_shown, unified)
 
 

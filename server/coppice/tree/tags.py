@@ -10,12 +10,12 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from io import StringIO
 from typing import Final
 
-from coppice.escapes import HIDDEN
+from coppice.escapes import HIDDEN, without_sequences
 from coppice.tree.authorship import APPLICATION_TAGS, ATTACHMENT
 
 TAGS: Final = (
@@ -79,37 +79,22 @@ def _alphabet() -> dict[str, str]:
     }
 
 
+_SEPARATOR: Final = rf"(?:\s*+[{_DASHES}]++|[{_DASHES}]*+\s++)"
 _READ_AS: Final = _alphabet()
 _NO_PLAIN: Final = r"[^ -~\t-\r\x1c-\x1f]"
 """What is neither white space nor printable ASCII: a set that is searched fast."""
 _MAYBE_UNSEEN: Final = re.compile(rf"{_NO_PLAIN}(?:(?<![\w\s])|(?<={_BLANK.pattern}))")
-_SEQUENCE: Final = re.compile(r"(?:\x1b\[|\x9b)[0-9:;?]{0,64}+[A-Za-z]")
-"""What colours text, moves or clears in a terminal."""
-_UNSEEN_OR_SEQUENCE: Final = re.compile(
-    rf"{_NO_PLAIN}(?:(?:(?<=\x1b)\[|(?<=\x9b))[0-9:;?]{{0,64}}+[A-Za-z]|(?<![\w\s])|(?<={_BLANK.pattern}))"
-)
 
 
-def in_each_reading(text: str, change: Callable[[str, str, Sequence[int]], str]) -> str:
-    """`text` as `change` makes it of it, of what is seen of it, and of its cuts (as `seen`).
-
-    Twice where it has escape sequences: a model may read one without its first character only, where its
-    letter is the first of a word in brackets, or, as a terminal does, not at all.
-    """
-    text = change(text, *seen(text))
-    return change(text, *seen(text, _UNSEEN_OR_SEQUENCE)) if _SEQUENCE.search(text) else text
-
-
-def seen(text: str, unseen: re.Pattern[str] = _MAYBE_UNSEEN) -> tuple[str, Sequence[int]]:
+def seen(text: str) -> tuple[str, Sequence[int]]:
     """`text` without the characters that show nothing, and for each of those the place in what is left where
     it was cut out, in order: for `place_in`.
     """
     shown, cuts, end = StringIO(), array("Q"), 0
-    for match in unseen.finditer(text):
-        length = len(match[0])
-        if length > 1 or unicodedata.category(match[0]) in _UNSEEN or _BLANK.match(match[0]):
+    for match in _MAYBE_UNSEEN.finditer(text):
+        if unicodedata.category(match[0]) in _UNSEEN or _BLANK.match(match[0]):
             shown.write(text[end : match.start()])
-            cuts.extend([match.start() - len(cuts)] * length)
+            cuts.append(match.start() - len(cuts))
             end = match.end()
     shown.write(text[end:])
     return shown.getvalue() if cuts else text, cuts
@@ -120,7 +105,7 @@ def place_in(cuts: Sequence[int], place: int) -> int:
     return place + bisect_right(cuts, place)
 
 
-def imitations_of(word: str, separator: str = rf"(?:[{_DASHES}]++|\s++)") -> str:
+def imitations_of(word: str, separator: str = _SEPARATOR) -> str:
     """A pattern of whatever is read as `word` where it is `seen`: any case, letters of other alphabets.
 
     Code has dashes between blanks: `i < read - files`.
@@ -137,7 +122,9 @@ def _tag() -> re.Pattern[str]:
     Code has `<Command name="x">` and `List<Attachment>`, which open none of the applications' tags.
     """
     firsts = "|".join(map(imitations_of, sorted({tag[0] for tag in (*TAGS, *APPLICATION_TAGS, ATTACHMENT)})))
-    names = [*map(imitations_of, TAGS), *(imitations_of(tag, f"[{_DASHES}]++") for tag in APPLICATION_TAGS)]
+    closed = rf"(?(closes)[{_DASHES}\s]++|"
+    opened = {**dict.fromkeys(TAGS, _SEPARATOR), **dict.fromkeys(APPLICATION_TAGS, f"[{_DASHES}]++")}
+    names = [imitations_of(tag, f"{closed}{separator})") for tag, separator in opened.items()]
     titled = rf"{imitations_of(ATTACHMENT)}(?(closes)|\s++{imitations_of('title')})"
     return re.compile(
         rf"[{_BRACKETS}](?=\s*+(?P<closes>[{_SLASHES}])?+\s*+(?={firsts})"  # letters are tried first
@@ -146,11 +133,13 @@ def _tag() -> re.Pattern[str]:
 
 
 def escape_tags(text: str) -> str:
-    """`text` with `&lt;` for the `<` of every such tag. Text without such tags stays as it is."""
-    return in_each_reading(text, _escaped) if _BRACKET.search(text) else text
-
-
-def _escaped(text: str, shown: str, cuts: Sequence[int]) -> str:
+    """`text` with `&lt;` for the `<` of every such tag, and without escape sequences, of which one reader
+    sees nothing and another a part. All else stays as it is.
+    """
+    text = without_sequences(text)
+    if not _BRACKET.search(text):
+        return text
+    shown, cuts = seen(text)
     parts, end = list[str](), 0
     for tag in _tag().finditer(shown):
         start = place_in(cuts, tag.start())

@@ -5,6 +5,7 @@ import re
 from typing import Any, Final
 
 from coppice.compaction.text.sentences import clip, one_line
+from coppice.escapes import without_sequences
 
 _EDGE: Final = 20_000
 """Characters of each end of an output that are read; the recorded results of runs are in the last 3,000."""
@@ -13,7 +14,6 @@ _LAST_LINES: Final = 200
 _LONGEST_LINE: Final = 300  # characters of a line that counts results; recorded ones have at most 140
 _HEADER: Final = re.compile(r"(?:[A-Z][^\n]{0,120}\n){1,8}Output:\n")
 """Lines about a run before what it printed, as Codex's command tool writes them."""
-_ESCAPE: Final = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
 _EXIT_CODE: Final = re.compile(
     r"\bexit(?:ed)?(?:[ _-]?(?:code|status))?(?: with)?(?: (?:code|status))?[\"'>:= (]{1,4}(-?\d{1,5})\b",
     re.IGNORECASE,
@@ -120,8 +120,7 @@ def exit_code_in(text: str) -> int | None:
 
 
 def _edges(text: str) -> str:
-    whole = text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}\n{text[-_EDGE:]}"
-    return _ESCAPE.sub("", whole) if "\x1b" in whole else whole
+    return without_sequences(text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}\n{text[-_EDGE:]}")
 
 
 def _json_object(output: str) -> dict[str, Any]:

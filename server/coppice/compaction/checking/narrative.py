@@ -5,6 +5,7 @@ from typing import Final
 
 from coppice.compaction.summary import HEADINGS, NONE
 from coppice.compaction.text.markdown import HEADING, block_parser
+from coppice.escapes import without_sequences
 from coppice.tree.tags import escape_tags
 
 _EMPTY: Final = re.compile(
@@ -66,5 +67,7 @@ def with_none(text: str) -> str:
 
 
 def safe_text(text: str) -> str:
-    """`text` without control characters, unable to open or close a tag of ours. All else stays."""
-    return escape_tags(_UNSAFE.sub(" ", text.replace("\r\n", "\n")))
+    """`text` without escape sequences and control characters, unable to open or close a tag of ours. All else
+    stays.
+    """
+    return escape_tags(_UNSAFE.sub(" ", without_sequences(text.replace("\r\n", "\n"))))

@@ -1,11 +1,12 @@
 """A conversation as one text, for whoever summarizes it or reads it."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
 from coppice.compaction.span.speakers import HARNESS, TOOL, speaker_of, spoken_in_result
+from coppice.escapes import WRITTEN_SEQUENCE, without_sequences
 from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tokens.measuring import compact_json
 from coppice.tree.authorship import authorship, runs
@@ -25,7 +26,7 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
-from coppice.tree.tags import CLOSING, OPENING, escape_tags, imitations_of, in_each_reading, place_in
+from coppice.tree.tags import CLOSING, OPENING, escape_tags, imitations_of, place_in, seen
 from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 
 LOOKED_UP: Final = "(Earlier entries, looked up again; they are in the history.)"
@@ -51,8 +52,10 @@ _BRACKET: Final = re.compile(_OPENING)
 _CLOSING: Final = f"[{re.escape(CLOSING)}]"
 _BLANK: Final = rf"[{_BLANKS}]*+"
 _MARKED: Final = rf"[{_BLANKS}*_`~]*+"
-_LINE_BEGINS: Final = re.compile(rf"(?:\A|(?<=[{_LINE_ENDS}]))(?:[-{_BLANKS}*_#>`~|+•·‣]|\d{{1,3}}[.)])*+\Z")
-"""The beginning of a line up to a speaker, where blanks and marks of Markdown are all there is."""
+_LINE_BEGINS: Final = re.compile(
+    rf"(?:\A|(?<=[{_LINE_ENDS}]))(?:[-{_BLANKS}*_#>`~|+•·‣]|\d{{1,3}}[.)]|{WRITTEN_SEQUENCE})*+\Z"
+)
+"""The beginning of a line up to a speaker, where blanks, marks of Markdown and colours are all there is."""
 
 
 @cache
@@ -69,11 +72,13 @@ def _speaker() -> re.Pattern[str]:
 
 
 def _with_marks(text: str) -> str:
-    """`text` with a mark before each beginning of a line that is read as the beginning of a message."""
-    return in_each_reading(text, _marked) if _BRACKET.search(text) else text
-
-
-def _marked(text: str, shown: str, cuts: Sequence[int]) -> str:
+    """`text` with a mark before each beginning of a line that is read as the beginning of a message, and
+    without escape sequences.
+    """
+    text = without_sequences(text)
+    if not _BRACKET.search(text):
+        return text
+    shown, cuts = seen(text)
     parts, done, since = list[str](), 0, 0
     for speaker in _speaker().finditer(shown):
         line = _LINE_BEGINS.search(shown, since, speaker.start())

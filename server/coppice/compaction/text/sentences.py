@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from coppice.escapes import without_sequences
 from coppice.tokens.budget import leading
 
 QUESTION_MARKS: Final = ("?", "？")
@@ -24,8 +25,11 @@ _OPEN_END: Final = re.compile(r"[A-Za-z0-9,;\-—'\")`]$")
 
 
 def one_line(text: str) -> str:
-    """`text` with every run of white space as one space; control characters are dropped."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    """`text` with every run of white space as one space; escape sequences and control characters are
+    dropped.
+    """
+    shown = without_sequences(text)
+    return " ".join("".join(char if char.isprintable() else " " for char in shown).split())
 
 
 def clip(text: str, limit: int) -> str:

@@ -11,6 +11,7 @@ from coppice.compaction.text.markdown import block_quote
 from coppice.compaction.text.sentences import in_quotes
 from coppice.compaction.text.shortening import shortened
 from coppice.compaction.text.statements import USER_MESSAGES
+from coppice.escapes import WRITTEN_SEQUENCE
 from coppice.protocol.ledger import LedgerMessage
 from coppice.tree.tags import CLOSING, OPENING, escape_tags, imitations_of, seen
 
@@ -31,8 +32,7 @@ _LABELS: Final = {
 }  # fmt: skip
 _WORDS: Final = "|".join(map(imitations_of, (*(w.rstrip(": ") for w in _LABELS.values() if w), "shortened")))
 _LIKE_LABEL: Final = re.compile(
-    rf"(?:[\s*_`]|\[(?:[0-9:;?]{{1,64}}+[A-Za-z]|[Km](?![^\W_])))*+"  # colours, without the escape character
-    rf"[{re.escape(OPENING)}]\s*+(?:[#＃﹟]|(?:{_WORDS})\s*+[,:：{re.escape(CLOSING)}])"
+    rf"(?:[\s*_`]|{WRITTEN_SEQUENCE})*[{re.escape(OPENING)}]\s*+(?:[#＃﹟]|(?:{_WORDS})\s*+[,:：{re.escape(CLOSING)}])"
 )
 """How a line begins that could pass for the label before a message."""
 
