@@ -236,8 +236,10 @@ def test_what_the_user_wrote_beside_an_answer_is_theirs(answers: Json, note: str
     [
         (["a", "b"], "No\na, b\nOnly x."),
         (None, "No\nOnly x."),
-        ({"a": 1}, "No\nOnly x."),
-        ([1], "No\nOnly x."),
+        ({"a": 1}, 'No\n{"a": 1}\nOnly x.'),
+        ([1, None, "b"], "No\n1, b\nOnly x."),
+        (5, "No\n5\nOnly x."),
+        (False, "No\nfalse\nOnly x."),
     ],
 )
 def test_no_answer_is_lost_beside_one_that_is_no_text(other: object, words: str) -> None:

@@ -9,6 +9,7 @@ from talk import tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.facts.user import answers_in
+from coppice.compaction.span.serialization import serialize
 from coppice.compaction.span.speakers import with_answers
 from coppice.tree.messages import ANSWERED, Message
 
@@ -23,6 +24,18 @@ def test_an_answer_may_be_given_apart_from_the_output() -> None:
     )
     _, answer = LedgerBuilder().add_messages([user("Build it."), *asked]).ledger.messages
     assert (answer.text, answer.about) == ("a table", "Which shape?")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output"), [({"message": "Push?"}, "asked: x"), ({"question": "Push?"}, "")]
+)
+def test_an_answer_that_is_given_apart_needs_no_question_and_no_output(
+    arguments: dict[str, str], output: str
+) -> None:
+    asked = tool("ask", arguments, output, details={**ANSWERED, "answer": "No, never push."})
+    [answer] = LedgerBuilder().add_messages(asked).ledger.messages
+    assert (answer.source, answer.text) == ("answer", "No, never push.")
+    assert serialize(asked[1:]) == "[User, answering this call]: No, never push."
 
 
 def test_a_question_of_several_lines_is_no_part_of_its_answer() -> None:

@@ -147,10 +147,10 @@ def _answer(value: dict[str, Any]) -> dict[str, str]:
 
 
 def _chosen(answer: object) -> str | None:
-    """An answer, or the choices where it is several; None where it is neither."""
+    """An answer, or the choices where it is several; JSON of what is no text. None where there is none."""
     if isinstance(answer, list):
-        return ", ".join(each for each in answer if isinstance(each, str))
-    return answer if isinstance(answer, str) else None
+        return ", ".join(filter(None, map(_chosen, answer)))
+    return answer if answer is None or isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
 def _begins_with(content: Sequence[dict[str, Any]], beginnings: tuple[str, ...]) -> bool:
