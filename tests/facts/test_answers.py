@@ -8,7 +8,7 @@ from attacks.linear_time import assert_linear
 from talk import tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
-from coppice.compaction.facts.user import answers_in
+from coppice.compaction.facts.user import Asked, answers_in
 from coppice.compaction.span.serialization import serialize
 from coppice.compaction.span.speakers import with_answers
 from coppice.tree.messages import ANSWERED, Message
@@ -61,7 +61,7 @@ def test_a_question_and_its_answer_are_read_in_linear_time(unit: str) -> None:
     def asked(size: int) -> str:
         return unit * (size * 1_000 // len(unit))
 
-    assert_linear(unit, lambda text: answers_in(f"b{3 * text}", [f"a{text}"]), asked)
+    assert_linear(unit, lambda text: answers_in(f"b{3 * text}", Asked([f"a{text}"], [f"c{text}"])), asked)
 
 
 def test_results_without_end_to_one_question_are_read_in_linear_time() -> None:

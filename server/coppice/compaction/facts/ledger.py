@@ -9,10 +9,11 @@ from coppice.compaction.actions.outputs import waiting_id
 from coppice.compaction.facts.quotations import Quotations
 from coppice.compaction.facts.state import StateBuilder
 from coppice.compaction.facts.user import (
+    Asked,
     answer_of,
+    asked_by_call,
     is_bare_command,
     only_rules,
-    questions_by_call,
     refusal_of,
     rules_of,
     user_message,
@@ -69,7 +70,7 @@ class LedgerBuilder:
         self._asked = False
         self._left_out = before.left_out
         self._calls: dict[str, tuple[str, ToolCall]] = {}
-        self._questions: dict[str, list[str]] = {}
+        self._asked_by_call: dict[str, Asked] = {}
         self._waiting: dict[str, ToolCall] = {}
         self._running: dict[str, ToolCall] = {}
         self._root = root
@@ -190,7 +191,7 @@ class LedgerBuilder:
         if self._root:
             text = text.replace(f"{self._root.rstrip('/')}/", "")
         self._quotations.assistant(text, entry, last=self._finished)
-        self._questions |= questions_by_call(message)
+        self._asked_by_call |= asked_by_call(message)
         for call in message.tool_calls:
             self._calls[call.id] = entry, call
 
@@ -218,8 +219,8 @@ class LedgerBuilder:
             self._running[action.running] = call
         if details.get("answered") is True:
             words = details.get("answer")
-            questions = self._questions.get(call.id, [])
-            self._keep(answer_of(action, output, questions, words if isinstance(words, str) else None))
+            asks = self._asked_by_call.get(call.id, Asked([], []))
+            self._keep(answer_of(action, output, asks, words if isinstance(words, str) else None))
         self._state.take(action)
         self._take_end(action)
         self._quotations.action(action)

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import starmap, takewhile
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.text.lasting import lasting_sentences
@@ -27,7 +27,10 @@ _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three line
 _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _MOST_QUESTIONS: Final = 20  # that are looked for in an answer, each in all of it; agents ask four at once
-_MOST_ASKED: Final = 20_000  # characters of all questions that are looked for
+_MOST_BESIDE: Final = 100  # texts beside them
+_NOT_BESIDE: Final = frozenset({"question", "prompt", "options", "choices", "label", "value", "id"})
+"""Names of what is asked, and of what the user may choose: that is their answer."""
+_MOST_ASKED: Final = 20_000  # characters of all questions, and of all beside them, that are looked for
 _MOST_ANSWERED: Final = 50_000  # characters in which they are looked for
 _MOST_TEXTS: Final = 1_000  # of JSON in which they are looked for
 _HEAD_BYTES: Final = 16
@@ -65,8 +68,14 @@ def rules_of(text: str, source: MessageSource, entry: str) -> LedgerMessage | No
     return _message(text, entry, source) if 0 < len(text) <= _LONGEST_RULES else None
 
 
+class Asked(NamedTuple):
+    """What calls ask the user: the questions, and what else they show, but for choices: headings, say."""
+
+    questions: list[str]
+    beside: list[str]
+
+
 def _questions_of(arguments: Mapping[str, Any]) -> list[str]:
-    """What a call asks the user."""
     questions = arguments.get("questions")
     if isinstance(questions, list):
         asked = [each.get("question") or each.get("prompt") for each in questions if isinstance(each, dict)]
@@ -75,35 +84,38 @@ def _questions_of(arguments: Mapping[str, Any]) -> list[str]:
     return [each for each in asked if isinstance(each, str) and each.strip()]
 
 
-def questions_by_call(reply: AssistantMessage) -> dict[str, list[str]]:
+def asked_by_call(reply: AssistantMessage) -> dict[str, Asked]:
     """What the calls of a reply ask the user, by id: of several calls with one id, what any of them asks."""
-    asked: dict[str, list[str]] = {}
+    by_call: dict[str, Asked] = {}
     for call in reply.tool_calls:
-        asked.setdefault(call.id, []).extend(_questions_of(call.arguments))
-    return asked
+        asked = by_call.setdefault(call.id, Asked([], []))
+        if questions := _questions_of(call.arguments):
+            asked.questions.extend(questions)
+            asked.beside.extend(text for name, text in _leaves(call.arguments) if name not in _NOT_BESIDE)
+    return by_call
 
 
-def answer_of(
-    action: Action, output: str, questions: Sequence[str], words: str | None = None
-) -> LedgerMessage | None:
-    """What the user answered to `questions` of a call, `words` or what its `output` has; None without any."""
+def answer_of(action: Action, output: str, asked: Asked, words: str | None = None) -> LedgerMessage | None:
+    """What the user answered to what a call asked, `words` or what its `output` has; None without any."""
     if action.failed or action.runs:
         return None
-    words = answers_in(output, questions) if words is None else words
+    words = answers_in(output, asked) if words is None else words
     if not words:
         return None
     answer = _message(words, action.entry, "answer")
-    return answer.model_copy(update={"about": clip(one_line(" ".join(questions)), _ABOUT_CHARS)})
+    return answer.model_copy(update={"about": clip(one_line(" ".join(asked.questions)), _ABOUT_CHARS)})
 
 
-def answers_in(output: str, questions: Sequence[str]) -> str | None:
+def answers_in(output: str, asked: Asked) -> str | None:
     """The user's words in the result of a call that asked them: the texts of JSON; what is in quotation marks
     after each question in such marks, and the notes to all but the last, where no other marks are there; or
     else the whole.
 
-    None without questions or words, or where the output, or each text of JSON, has a question in any other
-    way, also escaped, cut, or in another case: what a model asked may then pass for the user's.
+    None without questions or words, or where the output, or each text of JSON, has a question, or a longer
+    text beside one, in any other way, also escaped, cut, or in another case: what a model asked may then pass
+    for the user's.
     """
+    questions, beside = asked
     texts = _texts_of_json(output)
     parts = output.split('"')
     after = parts[_PARTS_EACH::_PARTS_EACH]
@@ -119,19 +131,24 @@ def answers_in(output: str, questions: Sequence[str]) -> str | None:
     if (
         not questions
         or len(questions) > _MOST_QUESTIONS
-        or sum(map(len, questions)) > _MOST_ASKED
+        or len(beside) > _MOST_BESIDE
+        or sum(map(len, (*questions, *beside))) > _MOST_ASKED
         or len(output) > _MOST_ANSWERED
         or len(texts or ()) > _MOST_TEXTS
     ):
         return None
-    asked = [*map(_readings, questions)]
-    words = output if texts is None else "\n".join(text for text in texts if not _is_asked_in(text, asked))
-    return None if not words.strip() or _is_asked_in(words, asked) else words
+    models = [*map(_readings, questions), *filter(_is_long, map(_readings, beside))]
+    words = output if texts is None else "\n".join(text for text in texts if not _is_any_in(text, models))
+    return None if not words.strip() or _is_any_in(words, models) else words
 
 
-def _is_asked_in(text: str, asked: Sequence[tuple[str, str]]) -> bool:
+def _is_long(readings: tuple[str, str]) -> bool:
+    return all(len(_only_letters(each).encode()) > _FEWEST_BYTES for each in readings)
+
+
+def _is_any_in(text: str, models: Sequence[tuple[str, str]]) -> bool:
     readings = _readings(text)
-    return any(starmap(_has, (pair for each in asked for pair in zip(readings, each, strict=True))))
+    return any(starmap(_has, (pair for each in models for pair in zip(readings, each, strict=True))))
 
 
 def _has(text: str, question: str) -> bool:
@@ -180,17 +197,23 @@ def _answers_and_notes(answers: Sequence[str], after: Sequence[str]) -> Iterator
 def _texts_of_json(output: str) -> list[str] | None:
     """The texts of a JSON value, some levels deep, numbers too; None for any other output, and one number."""
     with suppress(ValueError, RecursionError):
-        level: list[object] = [json.loads(output)]
-        if isinstance(level[0], int | float):
-            return None
-        texts: list[str] = []
-        for _ in range(_JSON_LEVELS):
-            texts += [each for each in level if isinstance(each, str)]
-            texts += [json.dumps(each) for each in level if isinstance(each, int | float)]
-            mappings = (item for each in level if isinstance(each, dict) for item in each.values())
-            level = [*mappings, *(item for each in level if isinstance(each, list) for item in each)]
-        return texts
+        value = json.loads(output)
+        return None if isinstance(value, int | float) else [text for _, text in _leaves(value)]
     return None
+
+
+def _leaves(value: object) -> Iterator[tuple[str, str]]:
+    """The texts and numbers in a JSON value, some levels deep, each with the name that it or its list has."""
+    level = [("", value)]
+    for _ in range(_JSON_LEVELS):
+        for name, each in level:
+            if isinstance(each, str | int | float):
+                yield name, each if isinstance(each, str) else json.dumps(each)
+        mappings = (item for _, each in level if isinstance(each, dict) for item in each.items())
+        level = [
+            *mappings,
+            *((name, item) for name, each in level if isinstance(each, list) for item in each),
+        ]
 
 
 def refusal_of(output: str, about: str, entry: str) -> LedgerMessage | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from coppice.compaction.facts.user import answers_in, questions_by_call, reason_in
+from coppice.compaction.facts.user import Asked, answers_in, asked_by_call, reason_in
 from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, BranchSummaryEntry, CustomMessageEntry, Entry
 from coppice.tree.messages import (
@@ -54,14 +54,14 @@ def with_answers(messages: Iterable[Message]) -> Iterator[Message]:
 
     For whole messages: where a question is shortened, it is not recognized in the result.
     """
-    asked: dict[str, list[str]] = {}
+    asked: dict[str, Asked] = {}
     for message in messages:
         if isinstance(message, AssistantMessage):
-            asked |= questions_by_call(message)
+            asked |= asked_by_call(message)
         elif isinstance(message, ToolResultMessage):
             details = _details(message)
             if details.get("answered") is True and not isinstance(details.get("answer"), str):
-                words = answers_in(text_of(message.content), asked.pop(message.tool_call_id, []))
+                words = answers_in(text_of(message.content), asked.pop(message.tool_call_id, Asked([], [])))
                 if words is not None:
                     yield message.model_copy(update={"details": {**details, "answer": words}})
                     continue
