@@ -145,5 +145,10 @@ def _newest_of(messages: Sequence[Message], window: int) -> str:
     """The end of what stays after the span: the model must not call undone what was done there."""
     tokens = min(_MOST_AFTERWARDS_TOKENS, window // _AFTERWARDS_SHARE)
     text = serialize(with_answers(messages), _AFTERWARDS_RESULT_CHARS)
-    left_out = max(0, len(text) - tokens * CHARS_PER_TOKEN)
-    return f"[… {left_out} characters left out …]\n{text[left_out:]}" if left_out else text
+    left_out = len(text) - tokens * CHARS_PER_TOKEN
+    if left_out <= 0:
+        return text
+    left_out = text.find("\n", left_out - 1) + 1 or len(
+        text
+    )  # within a line may be what looks like a speaker
+    return f"[… {left_out} characters left out …]\n{text[left_out:]}"
