@@ -19,8 +19,8 @@ from coppice.tree.tags import TAGS, escape_tags, tagged, tagged_summary
 IMITATIONS = json.loads(Path(__file__).with_name("imitations.json").read_text("utf-8"))
 """Also read by the extension's tests."""
 HIDDEN = "\u200b\u2060\ufeff\u00ad"
-UNSEEN = "\u0301\u05b0\u064e\u3099\u20dd\x08\x7f\x9d\u2800\u3164\U000e0100\U0001da00"
-"""Accents of several scripts, controls, blanks that are no white space."""
+UNSEEN = "\u0301\u05b0\u064e\u3099\u20dd\x08\x7f\x9d\u2800\u3164\U000e0100\U0001da00\ue000\uffff\ud800"
+"""Accents of several scripts, controls, blanks that are no white space, characters that mean nothing."""
 
 
 @pytest.mark.parametrize("tag", [*TAGS, *APPLICATION_TAGS, f"{ATTACHMENT} title"])

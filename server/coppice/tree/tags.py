@@ -40,8 +40,10 @@ OPENING: Final = "[［〔【〖〘〚⟦⁅❲⦋⦗﹝「｢⸢⎡"
 CLOSING: Final = "]］〕】〗〙〛⟧⁆❳⦌⦘﹞」｣⸥⎦"
 """Square brackets, and what looks like them; each closes the one of its place."""
 
-_UNSEEN: Final = ("Mn", "Me", "Cf", "Cc")
-"""General categories of characters that show nothing by themselves: accents, formats, controls."""
+_UNSEEN: Final = ("Mn", "Me", "Cf", "Cc", "Cn", "Co", "Cs")
+"""General categories of characters that show nothing by themselves: accents, formats, controls, and those
+that mean nothing: unassigned, of private use, halves of others.
+"""
 _BLANK: Final = re.compile(rf"[{HIDDEN}\u2800]")
 _BRACKETS: Final = "<＜﹤‹〈〈⟨❬❮⧼˂ᐸ≺≮"
 _BRACKET: Final = re.compile(f"[{_BRACKETS}]")
