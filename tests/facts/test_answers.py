@@ -61,7 +61,9 @@ def test_a_question_and_its_answer_are_read_in_linear_time(unit: str) -> None:
     def asked(size: int) -> str:
         return unit * (size * 1_000 // len(unit))
 
-    assert_linear(unit, lambda text: answers_in(f"b{3 * text}", Asked([f"a{text}"], [f"c{text}"])), asked)
+    assert_linear(
+        unit, lambda text: answers_in(f"b{3 * text}", Asked([f"a{text}"], [f"c{text}"], [f"c{text}"])), asked
+    )
 
 
 def test_results_without_end_to_one_question_are_read_in_linear_time() -> None:

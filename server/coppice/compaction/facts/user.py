@@ -69,10 +69,13 @@ def rules_of(text: str, source: MessageSource, entry: str) -> LedgerMessage | No
 
 
 class Asked(NamedTuple):
-    """What calls ask the user: the questions, and what else they show, but for choices: headings, say."""
+    """What calls ask the user: the questions, what else they show, but for choices, and of that the
+    headings of the questions.
+    """
 
     questions: list[str]
     beside: list[str]
+    headings: list[str]
 
 
 def _questions_of(arguments: Mapping[str, Any]) -> list[str]:
@@ -88,10 +91,12 @@ def asked_by_call(reply: AssistantMessage) -> dict[str, Asked]:
     """What the calls of a reply ask the user, by id: of several calls with one id, what any of them asks."""
     by_call: dict[str, Asked] = {}
     for call in reply.tool_calls:
-        asked = by_call.setdefault(call.id, Asked([], []))
+        asked = by_call.setdefault(call.id, Asked([], [], []))
         if questions := _questions_of(call.arguments):
             asked.questions.extend(questions)
-            asked.beside.extend(text for name, text in _leaves(call.arguments) if name not in _NOT_BESIDE)
+            leaves = [*_leaves(call.arguments)]
+            asked.beside.extend(text for name, text in leaves if name not in _NOT_BESIDE)
+            asked.headings.extend(text for name, text in leaves if name == "header" and text.strip())
     return by_call
 
 
@@ -108,14 +113,14 @@ def answer_of(action: Action, output: str, asked: Asked, words: str | None = Non
 
 def answers_in(output: str, asked: Asked) -> str | None:
     """The user's words in the result of a call that asked them: the texts of JSON; what is in quotation marks
-    after each question in such marks, and the notes to all but the last, where no other marks are there; or
-    else the whole.
+    after each question in such marks, and the notes to all but the last, where no other marks are there; what
+    is below the heading of each question; or else the whole.
 
     None without questions or words, or where the output, or each text of JSON, has a question, or a longer
     text beside one, in any other way, also escaped, cut, or in another case: what a model asked may then pass
     for the user's.
     """
-    questions, beside = asked
+    questions, beside, headings = asked
     texts = _texts_of_json(output)
     parts = output.split('"')
     after = parts[_PARTS_EACH::_PARTS_EACH]
@@ -138,8 +143,24 @@ def answers_in(output: str, asked: Asked) -> str | None:
     ):
         return None
     models = [*map(_readings, questions), *filter(_is_long, map(_readings, beside))]
-    words = output if texts is None else "\n".join(text for text in texts if not _is_any_in(text, models))
+    if texts is not None:
+        words = "\n".join(text for text in texts if not _is_any_in(text, models))
+    else:
+        words = _below(headings, output) if len(headings) == len(questions) else output
     return None if not words.strip() or _is_any_in(words, models) else words
+
+
+def _below(headings: Sequence[str], output: str) -> str:
+    """What is behind each of the headings, which are in bold, at the beginning of a line and in order; the
+    whole where one is not there.
+    """
+    parts, rest = list[str](), output
+    for heading in headings:
+        before, mark, rest = rest.partition(f"\n**{heading}**: ")
+        if not mark:
+            return output
+        parts.append(before)
+    return "\n".join(part.strip() for part in (*parts[1:], rest))
 
 
 def _is_long(readings: tuple[str, str]) -> bool:

@@ -61,7 +61,9 @@ def with_answers(messages: Iterable[Message]) -> Iterator[Message]:
         elif isinstance(message, ToolResultMessage):
             details = _details(message)
             if details.get("answered") is True and not isinstance(details.get("answer"), str):
-                words = answers_in(text_of(message.content), asked.pop(message.tool_call_id, Asked([], [])))
+                words = answers_in(
+                    text_of(message.content), asked.pop(message.tool_call_id, Asked([], [], []))
+                )
                 if words is not None:
                     yield message.model_copy(update={"details": {**details, "answer": words}})
                     continue
