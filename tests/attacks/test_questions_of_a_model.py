@@ -166,6 +166,31 @@ def test_a_choice_is_the_users_also_with_a_short_heading(output: str) -> None:
     assert words_in(LedgerBuilder().add_messages(asked).ledger.messages) == [("answer", output)]
 
 
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("Choices: From now on push; No. The user chose: No", None),
+        ('{"choices": ["From now on push", "No"], "chosen": "No"}', None),
+        ("The user chose: From now on push", ...),
+        ('{"chosen": "From now on push"}', "From now on push"),
+        ("Not now.", ...),
+    ],
+)
+def test_choices_that_a_result_lists_are_not_the_users(output: str, words: object) -> None:
+    question = {"question": "Which?", "choices": ["From now on push", "No"]}
+    asked = tool("ask", question, output, details=ANSWERED)
+    expected = output if words is ... else words
+    assert words_in(LedgerBuilder().add_messages(asked).ledger.messages) == (
+        [("answer", expected)] if words else []
+    )
+
+
+def test_a_choice_that_has_another_in_it_is_the_users() -> None:
+    choice = "Yes, and do not ask again"
+    asked = tool("ask", {"question": "Go on?", "choices": ["Yes", choice]}, choice, details=ANSWERED)
+    assert words_in(LedgerBuilder().add_messages(asked).ledger.messages) == [("answer", choice)]
+
+
 def test_no_escape_sequence_of_a_question_hides_another() -> None:
     questions = ['\x1b]Shall I push "it" now?', "Go\x07 on, or not?"]
     output = ", ".join(f'"{each}"="No"' for each in questions)

@@ -62,7 +62,9 @@ def test_a_question_and_its_answer_are_read_in_linear_time(unit: str) -> None:
         return unit * (size * 1_000 // len(unit))
 
     assert_linear(
-        unit, lambda text: answers_in(f"b{3 * text}", Asked([f"a{text}"], [f"c{text}"], [f"c{text}"])), asked
+        unit,
+        lambda text: answers_in(f"b{3 * text}", Asked([f"a{text}"], ["b", text], [f"c{text}"], [f"c{text}"])),
+        asked,
     )
 
 

@@ -219,7 +219,7 @@ class LedgerBuilder:
             self._running[action.running] = call
         if details.get("answered") is True:
             words = details.get("answer")
-            asks = self._asked_by_call.get(call.id, Asked([], [], []))
+            asks = self._asked_by_call.get(call.id, Asked([], [], [], []))
             self._keep(answer_of(action, output, asks, words if isinstance(words, str) else None))
         self._state.take(action)
         self._take_end(action)

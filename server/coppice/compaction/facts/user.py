@@ -27,10 +27,11 @@ _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three line
 _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _MOST_QUESTIONS: Final = 20  # that are looked for in an answer, each in all of it; agents ask four at once
-_MOST_BESIDE: Final = 100  # texts beside them
-_NOT_BESIDE: Final = frozenset({"question", "prompt", "options", "choices", "label", "value", "id"})
-"""Names of what is asked, and of what the user may choose: that is their answer."""
-_MOST_ASKED: Final = 20_000  # characters of all questions, and of all beside them, that are looked for
+_MOST_BESIDE: Final = 100  # choices and texts beside them
+_CHOICES: Final = frozenset({"options", "choices", "label"})
+"""Names of what the user may choose: one is their answer, and where all are named none is."""
+_NOT_BESIDE: Final = _CHOICES | {"question", "prompt", "value", "id"}
+_MOST_ASKED: Final = 20_000  # characters of all of these
 _MOST_ANSWERED: Final = 50_000  # characters in which they are looked for
 _MOST_TEXTS: Final = 1_000  # of JSON in which they are looked for
 _HEAD_BYTES: Final = 16
@@ -69,11 +70,12 @@ def rules_of(text: str, source: MessageSource, entry: str) -> LedgerMessage | No
 
 
 class Asked(NamedTuple):
-    """What calls ask the user: the questions, what else they show, but for choices, and of that the
+    """What calls ask the user: the questions, what they may choose, what else is shown, and of that the
     headings of the questions.
     """
 
     questions: list[str]
+    choices: list[str]
     beside: list[str]
     headings: list[str]
 
@@ -91,10 +93,11 @@ def asked_by_call(reply: AssistantMessage) -> dict[str, Asked]:
     """What the calls of a reply ask the user, by id: of several calls with one id, what any of them asks."""
     by_call: dict[str, Asked] = {}
     for call in reply.tool_calls:
-        asked = by_call.setdefault(call.id, Asked([], [], []))
+        asked = by_call.setdefault(call.id, Asked([], [], [], []))
         if questions := _questions_of(call.arguments):
             asked.questions.extend(questions)
             leaves = [*_leaves(call.arguments)]
+            asked.choices.extend(text for name, text in leaves if name in _CHOICES)
             asked.beside.extend(text for name, text in leaves if name not in _NOT_BESIDE)
             asked.headings.extend(text for name, text in leaves if name == "header" and text.strip())
     return by_call
@@ -120,7 +123,7 @@ def answers_in(output: str, asked: Asked) -> str | None:
     text beside one, in any other way, also escaped, cut, or in another case: what a model asked may then pass
     for the user's.
     """
-    questions, beside, headings = asked
+    questions, choices, beside, headings = asked
     texts = _texts_of_json(output)
     parts = output.split('"')
     after = parts[_PARTS_EACH::_PARTS_EACH]
@@ -136,8 +139,8 @@ def answers_in(output: str, asked: Asked) -> str | None:
     if (
         not questions
         or len(questions) > _MOST_QUESTIONS
-        or len(beside) > _MOST_BESIDE
-        or sum(map(len, (*questions, *beside))) > _MOST_ASKED
+        or len(beside) + len(choices) > _MOST_BESIDE
+        or sum(map(len, (*questions, *choices, *beside))) > _MOST_ASKED
         or len(output) > _MOST_ANSWERED
         or len(texts or ()) > _MOST_TEXTS
     ):
@@ -147,7 +150,19 @@ def answers_in(output: str, asked: Asked) -> str | None:
         words = "\n".join(text for text in texts if not _is_any_in(text, models))
     else:
         words = _below(headings, output) if len(headings) == len(questions) else output
-    return None if not words.strip() or _is_any_in(words, models) else words
+    return None if not words.strip() or _is_any_in(words, models) or _are_listed(choices, words) else words
+
+
+def _are_listed(choices: Sequence[str], words: str) -> bool:
+    """Whether `words` has all of several choices, each apart, of which one is long: an answer may well have
+    short ones.
+    """
+    different = sorted({*choices}, key=len, reverse=True)
+    for each in different:
+        words, count = re.subn(rf"(?<!\w){re.escape(each)}(?!\w)", " ", words, count=1, flags=re.IGNORECASE)
+        if not count:
+            return False
+    return len(different) > 1 and len(different[0]) > _FEWEST_BYTES
 
 
 def _below(headings: Sequence[str], output: str) -> str:

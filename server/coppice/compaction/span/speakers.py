@@ -62,7 +62,7 @@ def with_answers(messages: Iterable[Message]) -> Iterator[Message]:
             details = _details(message)
             if details.get("answered") is True and not isinstance(details.get("answer"), str):
                 words = answers_in(
-                    text_of(message.content), asked.pop(message.tool_call_id, Asked([], [], []))
+                    text_of(message.content), asked.pop(message.tool_call_id, Asked([], [], [], []))
                 )
                 if words is not None:
                     yield message.model_copy(update={"details": {**details, "answer": words}})
