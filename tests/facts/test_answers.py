@@ -35,6 +35,7 @@ def test_an_answer_that_is_given_apart_needs_no_question_and_no_output(
     asked = tool("ask", arguments, output, details={**ANSWERED, "answer": "No, never push."})
     [answer] = LedgerBuilder().add_messages(asked).ledger.messages
     assert (answer.source, answer.text) == ("answer", "No, never push.")
+    assert answer.about in ("Push?", "ask Push?")
     assert serialize(asked[1:]) == "[User, answering this call]: No, never push."
 
 

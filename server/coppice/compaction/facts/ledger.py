@@ -203,9 +203,9 @@ class LedgerBuilder:
         output = text_of(message.content)
         details = message.details if isinstance(message.details, dict) else {}
         is_denied = details.get("denied") is True
+        named = f"{call.name} {_first_text(call.arguments)[:400]}"
         if is_denied:
-            named = next((text for text in call.arguments.values() if isinstance(text, str)), "")
-            self._keep(refusal_of(output, f"{call.name} {named[:400]}", entry))
+            self._keep(refusal_of(output, named, entry))
         is_marked = message.is_error and details.get("notRun") is True
         is_executed = "exitCode" in details
         if is_denied or is_marked or (not is_executed and is_not_run(output, is_error=message.is_error)):
@@ -220,7 +220,7 @@ class LedgerBuilder:
         if details.get("answered") is True:
             words = details.get("answer")
             asks = self._asked_by_call.get(call.id, Asked([], [], [], []))
-            self._keep(answer_of(action, output, asks, words if isinstance(words, str) else None))
+            self._keep(answer_of(action, named, output, asks, words if isinstance(words, str) else None))
         self._state.take(action)
         self._take_end(action)
         self._quotations.action(action)
@@ -241,6 +241,10 @@ class LedgerBuilder:
                 return
             self._rules.add(message.text)
         self._messages.append(message)
+
+
+def _first_text(arguments: dict[str, Any]) -> str:
+    return next((text for text in arguments.values() if isinstance(text, str)), "")
 
 
 def stored_ledger(details: object) -> WorkLedger | None:

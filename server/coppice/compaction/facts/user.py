@@ -103,15 +103,21 @@ def asked_by_call(reply: AssistantMessage) -> dict[str, Asked]:
     return by_call
 
 
-def answer_of(action: Action, output: str, asked: Asked, words: str | None = None) -> LedgerMessage | None:
-    """What the user answered to what a call asked, `words` or what its `output` has; None without any."""
+def answer_of(
+    action: Action, call: str, output: str, asked: Asked, words: str | None = None
+) -> LedgerMessage | None:
+    """What the user answered to what a call asked, `words` or what its `output` has; None without any. `call`
+    names it where it has no question.
+    """
     if action.failed or action.runs:
         return None
     words = answers_in(output, asked) if words is None else words
     if not words:
         return None
     answer = _message(words, action.entry, "answer")
-    return answer.model_copy(update={"about": clip(one_line(" ".join(asked.questions)), _ABOUT_CHARS)})
+    return answer.model_copy(
+        update={"about": clip(one_line(" ".join(asked.questions) or call), _ABOUT_CHARS)}
+    )
 
 
 def answers_in(output: str, asked: Asked) -> str | None:
