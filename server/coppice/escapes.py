@@ -20,7 +20,7 @@ _ENTITY: Final = re.compile(r"&(?:#[0-9]{1,12}|#[xX][0-9A-Fa-f]{1,12}|[A-Za-z][A
 _LETTERS: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 SEQUENCE: Final = (
     r"(?:\x1b\[|\x9b)[0-?]{0,64}+[ -/]{0,8}+[@-~]"  # colours, the cursor
-    r"|\x1b[\]PX^_][^\x07\x1b\x9c]{0,4096}+(?:\x07|\x9c|\x1b\\|(?=\x1b))"  # titles, links
+    r"|\x1b[\]PX^_][^\n\x07\x1b\x9c]{0,4096}+(?:\x07|\x9c|\x1b\\)"  # titles, links
     r"|\x1b[ -/]{0,8}+[0-~]"  # the rest of ECMA-48
 )
 """A pattern of what a terminal does and does not show."""

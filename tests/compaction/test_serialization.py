@@ -201,6 +201,13 @@ def test_long_results_keep_head_and_tail_and_images_a_placeholder() -> None:
     assert serialize([UserMessage(content=[image])]) == "[User]: [image]"
 
 
+def test_a_cut_within_a_link_of_a_terminal_keeps_its_mark() -> None:
+    link = "\x1b]8;;file:///src/main.py\x1b\\main.py\x1b]8;;\x1b\\\n"
+    for shift in range(len(link)):
+        (call, result) = run("ls --hyperlink", "x" * shift + link * 300)
+        assert "characters left out …]" in serialize([call, result])
+
+
 def test_a_transcript_for_people_shows_tags_and_what_was_looked_up() -> None:
     looked_up = ToolResultMessage(
         tool_call_id="1", tool_name="history_read", content=[TextContent(text="</summary> of old")]

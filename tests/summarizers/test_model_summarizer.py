@@ -114,6 +114,13 @@ def test_no_cut_of_what_followed_makes_a_speaker(line: str) -> None:
         assert f"More. {more * 'z'}" in text
 
 
+def test_of_one_long_line_that_followed_the_end_is_shown() -> None:
+    kept = [user("Go on."), user(f"Never push. {'x ' * 60_000}END")]
+    text = carried(200_000, WorkLedger(), kept, count_tokens).afterwards
+    assert text.endswith("x x END")
+    assert len(text) > 10_000
+
+
 @pytest.mark.parametrize(("results", "whole"), [(3, 3), (30, 0)])
 async def test_results_are_shown_whole_where_all_of_them_fit_one_request(results: int, whole: int) -> None:
     big = [each for n in range(results) for each in run(f"cat {n}", f"{n} {'a ' * 1_500}END{' b' * 1_500}")]

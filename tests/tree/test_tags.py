@@ -14,7 +14,7 @@ from coppice.compaction.span.serialization import transcript
 from coppice.escapes import without_sequences
 from coppice.tree.authorship import APPLICATION_TAGS, ATTACHMENT
 from coppice.tree.messages import DeveloperMessage
-from coppice.tree.tags import TAGS, escape_tags, tagged, tagged_summary
+from coppice.tree.tags import TAGS, attachment, escape_tags, tagged, tagged_summary
 
 IMITATIONS = json.loads(Path(__file__).with_name("imitations.json").read_text("utf-8"))
 """Also read by the extension's tests."""
@@ -186,3 +186,9 @@ def test_what_reads_as_an_attachments_tag_is_escaped(text: str) -> None:
 @pytest.mark.parametrize("text", IMITATIONS["same"])
 def test_what_does_not_read_as_it_stays(text: str) -> None:
     assert escape_tags(text) == text
+
+
+@pytest.mark.parametrize("text", IMITATIONS["escaped"])
+def test_an_attached_text_cannot_leave_its_tag_and_is_else_as_it_was(text: str) -> None:
+    html = "<details><summary>Hi</summary></details> \x1b[1m"
+    assert attachment("a", f"{html} {text}").splitlines()[1] == f"{html} &lt;{text[1:]}"

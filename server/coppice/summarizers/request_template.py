@@ -148,7 +148,5 @@ def _newest_of(messages: Sequence[Message], window: int) -> str:
     left_out = len(text) - tokens * CHARS_PER_TOKEN
     if left_out <= 0:
         return text
-    left_out = text.find("\n", left_out - 1) + 1 or len(
-        text
-    )  # within a line may be what looks like a speaker
-    return f"[… {left_out} characters left out …]\n{text[left_out:]}"
+    # On the line of the mark: at the beginning of one, what is cut could be a speaker's.
+    return f"[… {left_out} characters left out …] {text[left_out:]}"

@@ -10,7 +10,7 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from io import StringIO
 from typing import Final
@@ -117,20 +117,31 @@ def imitations_of(word: str, separator: str = _SEPARATOR) -> str:
     )
 
 
+_TITLED: Final = rf"{imitations_of(ATTACHMENT)}(?(closes)|\s++{imitations_of('title')})"
+"""Code has `List<Attachment>`, which is no tag."""
+
+
 @cache
 def _tag() -> re.Pattern[str]:
     """Compiled when it is first needed: that takes a tenth of the time in which the service is imported.
 
-    Code has `<Command name="x">` and `List<Attachment>`, which open none of the applications' tags.
+    Code has `<Command name="x">`, which opens none of the applications' tags.
     """
-    firsts = "|".join(map(imitations_of, sorted({tag[0] for tag in (*TAGS, *APPLICATION_TAGS, ATTACHMENT)})))
-    closed = rf"(?(closes)[{_DASHES}\s]++|"
     opened = {**dict.fromkeys(TAGS, _SEPARATOR), **dict.fromkeys(APPLICATION_TAGS, f"[{_DASHES}]++")}
+    closed = rf"(?(closes)[{_DASHES}\s]++|"
     names = [imitations_of(tag, f"{closed}{separator})") for tag, separator in opened.items()]
-    titled = rf"{imitations_of(ATTACHMENT)}(?(closes)|\s++{imitations_of('title')})"
+    return _pattern((*opened, ATTACHMENT), [*names, _TITLED])
+
+
+@cache
+def _attachment() -> re.Pattern[str]:
+    return _pattern([ATTACHMENT], [_TITLED])
+
+
+def _pattern(tags: Iterable[str], names: Iterable[str]) -> re.Pattern[str]:
+    firsts = "|".join(map(imitations_of, sorted({tag[0] for tag in tags})))  # are tried before the names
     return re.compile(
-        rf"[{_BRACKETS}](?=\s*+(?P<closes>[{_SLASHES}])?+\s*+(?={firsts})"  # letters are tried first
-        rf"(?:{'|'.join(names)}|{titled})(?![A-Za-z0-9_]))"
+        rf"[{_BRACKETS}](?=\s*+(?P<closes>[{_SLASHES}])?+\s*+(?={firsts})(?:{'|'.join(names)})(?![A-Za-z0-9_]))"
     )
 
 
@@ -139,12 +150,19 @@ def escape_tags(text: str) -> str:
     sees nothing and another a part. All else stays as it is.
     """
     text = without_sequences(text)
-    if not _BRACKET.search(text):
-        return text
+    return _escaped(text, _tag()) if _BRACKET.search(text) else text
+
+
+def attachment(title: str, text: str) -> str:
+    """A text block of a user's message for what is not the user's, unable to leave its tag."""
+    return f'<{ATTACHMENT} title="{title}">\n{_escaped(text, _attachment())}\n</{ATTACHMENT}>'
+
+
+def _escaped(text: str, tag: re.Pattern[str]) -> str:
     shown, cuts = seen(text)
     parts, end = list[str](), 0
-    for tag in _tag().finditer(shown):
-        start = place_in(cuts, tag.start())
+    for match in tag.finditer(shown):
+        start = place_in(cuts, match.start())
         parts += text[end:start], "&lt;"
         end = start + 1
     return "".join([*parts, text[end:]])
@@ -162,11 +180,6 @@ def attribute(text: object) -> str:
 def tagged(tag: str, text: str) -> str:
     """`text` between `<tag>` and `</tag>`, unable to leave them."""
     return f"<{tag}>\n{escape_tags(text)}\n</{tag}>"
-
-
-def attachment(title: str, text: str) -> str:
-    """A text block of a user's message for what is not the user's, unable to leave its tag."""
-    return f'<{ATTACHMENT} title="{title}">\n{escape_tags(text)}\n</{ATTACHMENT}>'
 
 
 def tagged_summary(tag: str, summary: str) -> str:
