@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-import psutil
 from attacks import newer_server
 from attacks.cutting_proxy import CuttingProxy
 from attacks.lab_faults import Faults
@@ -154,8 +153,7 @@ class Laboratory:
             if fault == "removed file" and operation in {"append", "delete", "import", "fork", "prompt"}:
                 assert refused == "storage-failed", (operation, refused)
         for each in self.windows:
-            used = psutil.Process(each.pid).memory_info().rss
-            assert used < MEMORY_LIMIT, used
+            assert each.memory() < MEMORY_LIMIT
 
     def _done(self, window: Window, operation: str, *, may_end: bool) -> str | None:
         """As `Conversations.done`; a server that may end is replaced when it does."""

@@ -1,6 +1,7 @@
 """A server that starts in a tenth of the time, and is killed like one that was started anew."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,23 @@ class ForkedServer(RawServer):
             variables={**(variables or {}), preloaded.PID_FILE: str(self._pid_file)},
         )
         self.pid = self.process.pid
+        self._own = psutil.Process(self.pid)
 
     def initialize(self, params: Any = ABSENT) -> dict[str, Any]:
         result = super().initialize(params)
         if self._pid_file.exists():
             self.pid = int(self._pid_file.read_text(encoding="ascii"))
+            self._own = psutil.Process(self.pid)
         return result
 
     def kill(self) -> int:
         """Kills the server itself, where a kill of `process` would reach it a moment later; the exit code."""
-        psutil.Process(self.pid).kill()
+        with suppress(psutil.NoSuchProcess):
+            self._own.kill()
         return self.process.wait()
+
+    def memory(self) -> int:
+        """Bytes that the server has in memory, 0 once it has ended."""
+        with suppress(psutil.NoSuchProcess):
+            return self._own.memory_info().rss
+        return 0
