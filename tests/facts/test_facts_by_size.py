@@ -97,7 +97,16 @@ def unanswered(count: int) -> list[Message]:
     return [user("Test."), *(call for _ in range(count) for call in calls)]
 
 
-@pytest.mark.parametrize("shape", [conversation, removals, worktrees, logs, jobs, many_paths, unanswered])
+def comments(count: int) -> list[Message]:
+    text = "Two workers read the rows. One of them waits now."
+    arguments = {f"note{n}": "Read rows.py. " for n in range(count // 20)}
+    posts = "\n".join(f"gh pr comment {n} --body '{text}'" for n in range(count // 20))
+    return [user("Reply."), *tool("Bash", {"command": posts, **arguments}, "ok")]
+
+
+@pytest.mark.parametrize(
+    "shape", [conversation, removals, worktrees, logs, jobs, many_paths, unanswered, comments]
+)
 def test_the_facts_cost_the_same_for_each_message(shape: Callable[[int], list[Message]]) -> None:
     def built(size: int) -> int:
         messages = shape(size)

@@ -88,6 +88,16 @@ def test_a_text_about_a_place_names_the_file_that_its_call_names() -> None:
     assert f"Written then with `gh api comments/7/replies`, on rows.py:12: {TEXT}" in summary
 
 
+def test_of_a_long_description_the_beginning_is_searched_for_places() -> None:
+    def about(description: str) -> list[str]:
+        post = {"command": f"gh pr comment 7 --body '{TEXT}'", "description": description}
+        return [each for each, _ in published(*edit("src/rows.py"), *tool("Bash", post, "ok"))]
+
+    assert about(f"On rows.py: {'word ' * 1_000}") == ["gh pr comment 7, on rows.py"]
+    assert about(f"{'word ' * 1_000} rows.py") == ["gh pr comment 7"]
+    assert about(f"{'-' * 989} rows.py:123") == ["gh pr comment 7"]  # not on line 12
+
+
 def test_what_is_done_with_a_text_is_stated_once() -> None:
     session = [
         user("Do rows-1 and rows-2"),

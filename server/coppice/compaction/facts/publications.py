@@ -1,7 +1,7 @@
 """What the assistant wrote for others: the texts that commands were given, such as a comment."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from coppice.compaction.actions.action import Action
@@ -13,6 +13,7 @@ from coppice.protocol.ledger import Quotation
 
 _MOST_CHARS: Final = 6_000  # of a text, as of a report
 _MOST_FILES: Final = 20  # that wait for a command, the newest
+_MOST_BESIDE_CHARS: Final = 1_000  # of an argument beside the commands
 _ASSIGNED: Final = re.compile(r"-{0,2}\w[\w-]{0,40}=")
 _BEGINS: Final = re.compile(r"[A-Z#*\u4e00-\u9fff]|- ")
 ON: Final = ", on "
@@ -33,6 +34,7 @@ class Publications:
     def take(self, action: Action) -> Iterator[Quotation]:
         """The texts that the commands of `action` published."""
         self._write(action)
+        beside = self._places(_beside_commands(action))
         for run in action.runs:
             failed = run.succeeded is False or run.command.conditional or action.failed or action.running
             words = run.command.words
@@ -43,7 +45,7 @@ class Publications:
             if first < _LEAST_WORDS:
                 continue
             others = (word for word, text in zip(words[first:], texts[first:], strict=True) if not text)
-            places = self._places(" ".join([*others, *_beside_commands(action)]))
+            places = beside | self._places(others)
             about = label(" ".join(words[:first])) + (f"{ON}{places.pop()}" if len(places) == 1 else "")
             for text in filter(None, texts):
                 yield Quotation(
@@ -65,9 +67,10 @@ class Publications:
         for path in list(self._written)[:-_MOST_FILES]:
             del self._written[path]
 
-    def _places(self, text: str) -> set[str]:
-        """The files of the work that `text` names, with the line where that follows."""
-        names = (each.strip("`'\"(),.;").partition(":") for each in text.replace("=", " ").split())
+    def _places(self, texts: Iterable[str]) -> set[str]:
+        """The files of the work that `texts` name, with the line where that follows."""
+        words = " ".join(texts).replace("=", " ").split()
+        names = (each.strip("`'\"(),.;").partition(":") for each in words)
         return {
             label(f"{path}:{line}" if line.isdecimal() else path)
             for path, _, line in names
@@ -84,9 +87,9 @@ class Publications:
 
 
 def _beside_commands(action: Action) -> Iterator[str]:
-    """The arguments of a call that are no command lines, such as its description."""
+    """The beginnings of the arguments of a call that are no command lines, such as its description."""
     texts = (each for each in action.arguments.values() if isinstance(each, str))
-    return (each for each in texts if each.strip() not in action.lines)
+    return (clip(each, _MOST_BESIDE_CHARS) for each in texts if each.strip() not in action.lines)
 
 
 def _states(sentence: str) -> bool:
