@@ -103,13 +103,15 @@ def test_what_is_done_with_a_text_is_stated_once() -> None:
         user("Do rows-1 and rows-2"),
         *run(f"bd close rows-1 --reason='{TEXT}\nIt is done.'", "Closed."),
         *run(f"gh pr create --head rows-2 --body '{TEXT}\nIt is done.'", "ok"),
+        *run(f"gh pr merge 5 --squash --delete-branch --body '{TEXT}\nIt is done.'", "ok"),
     ]
     asked = request(session)
     narrative, parts = summarize_offline(asked), parts_of(asked).text
     assert "- Ran with success: `bd close rows-1 …`" in parts
     document = with_parts(narrative, parts)
     assert document.count("bd close rows-1") == 1
-    assert "- Ran with success: `gh pr create --head rows-2" in document  # it says more
+    for says_more in ("gh pr create --head rows-2", "gh pr merge 5 --squash --delete-branch --body …`"):
+        assert f"- Ran with success: `{says_more}" in document
     assert with_parts("## Next Steps\n1. `bd close rows-1`", parts).count("bd close rows-1") == 2
     alone = request(session[:3])
     parts = parts_of(alone).text

@@ -105,14 +105,16 @@ def without_repeats(parts: str, narrative: str) -> str:
 
 
 def _command_in(line: str, beginning: str) -> tuple[str, ...] | None:
-    """The words of the command after the beginning of a line, without the last options and texts that are
-    left out, and the reference at its end; None in any other line.
+    """The words of the command after the beginning of a line, without a last one that is left out and its
+    option, and the reference at its end; None in any other line.
     """
     if not line.startswith(beginning):
         return None
     words = line.removeprefix(beginning).partition("`")[0].split()
-    while words and words[-1].startswith(("-", LEFT_OUT)):
+    if words[-1:] == [LEFT_OUT]:
         words.pop()
+        if words and words[-1].startswith("-"):
+            words.pop()
     return *words, line.rpartition(" ")[2] if line.endswith("]") else ""
 
 
