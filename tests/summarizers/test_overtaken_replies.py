@@ -170,18 +170,10 @@ def test_a_command_to_the_application_is_no_message_of_the_user() -> None:
     assert [message.text for message in ledger.messages] == ["Read the rows"]
 
 
-def test_a_command_to_the_application_amid_a_turn_is_none_where_nothing_was_done_for_it() -> None:
-    def texts(*messages: Message) -> list[str]:
-        builder = LedgerBuilder().add_messages([user("Read the rows"), *run("cat rows", "1"), *messages])
-        return [message.text for message in builder.ledger.messages]
-
-    told = [user("/skills"), reply("Read. I cannot open that.")]
-    assert texts(*told, user("Write them")) == ["Read the rows", "Write them"]
-    assert texts(*told) == ["Read the rows", "/skills"]
-    followed = [user("/skills"), *run("ls skills", "write"), reply("There is one.")]
-    assert texts(*followed, user("Write them")) == ["Read the rows", "/skills", "Write them"]
-    afterwards = [reply("Read."), user("/plan"), reply("First the cells, then the rows.")]
-    assert texts(*afterwards, user("Write them")) == ["Read the rows", "/plan", "Write them"]
+def test_a_command_of_the_user_that_is_answered_in_words_is_a_message_also_amid_a_turn() -> None:
+    messages = [user("Read the rows"), *run("cat rows", "1"), user("/review"), reply("Two rows are wrong.")]
+    ledger = LedgerBuilder().add_messages([*messages, user("Mend them")]).ledger
+    assert [message.text for message in ledger.messages] == ["Read the rows", "/review", "Mend them"]
 
 
 def test_of_an_overtaken_reply_the_first_statements_have_a_mark_for_the_others() -> None:

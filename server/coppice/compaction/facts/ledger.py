@@ -65,8 +65,6 @@ class LedgerBuilder:
         self._quotations = Quotations(before.quotations)
         self._finished = before.finished
         self._replied = True
-        self._working = False
-        self._amid_work = False  # the user's newest message came between calls, and none followed it
         self._asked = False
         self._left_out = before.left_out
         self._calls: dict[str, tuple[str, ToolCall]] = {}
@@ -163,10 +161,8 @@ class LedgerBuilder:
         message = user_message(words, entry)
         if message is None:
             return
-        unheeded = self._amid_work or not self._replied
-        if unheeded and self._messages and is_bare_command(self._messages[-1].text):
-            self._messages.pop()  # it was for the application: no assistant replied to it or did anything
-        self._amid_work, self._working = self._working, False
+        if not self._replied and self._messages and is_bare_command(self._messages[-1].text):
+            self._messages.pop()  # it was for the application: no assistant replied to it
         self._asked = True
         self._finished = self._replied = False
         self._state.begin_turn()
@@ -185,8 +181,6 @@ class LedgerBuilder:
             return
         self._replied = True
         self._finished = not message.tool_calls
-        self._working = not self._finished
-        self._amid_work = self._amid_work and self._finished
         text = "\n\n".join(block.text for block in message.content if isinstance(block, TextContent))
         if self._root:
             text = text.replace(f"{self._root.rstrip('/')}/", "")
