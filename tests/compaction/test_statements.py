@@ -20,6 +20,13 @@ LONG = "rows " * 200
         (f"{LONG}:\n- read", ["[…] read"]),
         ("```\ncode", []),
         ("It runs.\n```\ncode", ["It runs. […]"]),
+        ("## Head\n| a | b |\n- item a", ["[…] Head: item a"]),
+        ("## Head\nRows:\n\n```\ncode\n```\n- item a", ["[…] item a"]),
+        ("- […]\n- […]", []),
+        (f"Rows:\n- […]\n- {'x' * 600}", [f"[…] Rows: {'x' * 600}"]),
+        (f"{LONG}:\n- \n  ```\n  code\n  ```\n- sub", ["[…]; sub"]),
+        (f"```\ncode\n```\n- {LONG}\n- sub", ["[…]; sub"]),
+        ("- read […]\n- […] write", ["read […] write"]),
     ],
 )
 def test_what_is_left_out_leaves_a_mark(text: str, statements: list[str]) -> None:

@@ -1,5 +1,6 @@
 """Statements of a Markdown text: its paragraphs, and the items of its lists with what introduces them."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +14,7 @@ _MOST_CHARS: Final = 20_000
 _INTRODUCES: Final = (":", "：")
 _TABLE: Final = "|"
 _NO_PROSE: Final = ("::", "---", "===")
+_MARKS: Final = re.compile(r"\[…\](?:[; ]*\[…\])+")
 _LONGEST: Final = 600
 """Characters of one statement; a longer paragraph is divided at its sentences."""
 
@@ -30,22 +32,22 @@ def statements_of(text: str) -> Iterator[str]:
             statement = f"{ELISION} {each}"
         else:
             if statement:
-                yield statement
+                yield _MARKS.sub(ELISION, statement)
             statement = each
     if statement not in ("", ELISION):
-        yield statement
+        yield _MARKS.sub(ELISION, statement)
 
 
 def _statements(text: str) -> Iterator[str]:
     """The statements, and marks between them."""
-    intro, items, paragraph = "", list[str](), list[str]()
+    intro, heading, items, paragraph = "", "", list[str](), list[str]()
     for line in [*_prose(text[:_MOST_CHARS]), ""]:
         if line == ELISION:
             paragraph = [] if paragraph and paragraph[-1].endswith(_INTRODUCES) else paragraph
             last = paragraph or items
             last[-1:] = map(marked, last[-1:])
             if not last:
-                intro = ""
+                intro = intro if intro == heading else ""
                 yield ELISION
             continue
         item, titled = ITEM.match(line), heading_in(line)
@@ -66,7 +68,7 @@ def _statements(text: str) -> Iterator[str]:
                 intro, items = "", []
             if titled:
                 title = _plain(titled).rstrip(":")
-                intro = "" if title.casefold() == USER_MESSAGES.casefold() else f"{title}:"
+                intro = heading = "" if title.casefold() == USER_MESSAGES.casefold() else f"{title}:"
             elif line.strip():
                 paragraph.append(_plain(line.strip().lstrip("> ")))
     yield from _packed(items, intro, "; ")
@@ -93,19 +95,23 @@ def _plain(line: str) -> str:
 
 
 def _packed(parts: list[str], intro: str, separator: str) -> Iterator[str]:
-    """`parts` in statements of bounded length, each after `intro`; a part that is too long is left out."""
+    """`parts` in statements of bounded length, each after `intro`; one that is too long leaves a mark."""
     intro = intro if len(intro) < _LONGEST // 3 else ELISION
     statement = ""
     for part in filter(None, parts):
-        if len(part) > _LONGEST:
+        if len(part) > _LONGEST or not part.strip("[…]; "):
             statement = marked(statement).strip()
             continue
         if statement and len(statement) + len(part) > _LONGEST:
-            yield f"{intro} {statement}".strip()
+            yield _introduced(intro, statement)
             statement = ""
         statement = _joined(statement, separator, part)
     if statement:
-        yield statement if statement == ELISION else f"{intro} {statement}".strip()
+        yield _introduced(intro, statement)
+
+
+def _introduced(intro: str, statement: str) -> str:
+    return statement if statement == ELISION else f"{intro} {statement}".strip()
 
 
 def _joined(statement: str, separator: str, part: str) -> str:
