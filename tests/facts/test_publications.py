@@ -88,6 +88,16 @@ def test_a_text_about_a_place_names_the_file_that_its_call_names() -> None:
     assert f"Written then with `gh api comments/7/replies`, on rows.py:12: {TEXT}" in summary
 
 
+def test_a_word_names_a_file_only_with_a_folder_an_extension_or_a_line() -> None:
+    def about(description: str) -> list[str]:
+        post = {"command": f"gh pr comment 5 --body '{TEXT}'", "description": description}
+        return [each for each, _ in published(*edit("src/config"), *tool("Bash", post, "ok"))]
+
+    assert about("Reply about the config") == ["gh pr comment 5"]
+    assert about("Reply about src/config") == ["gh pr comment 5, on src/config"]
+    assert about("Reply on config:12") == ["gh pr comment 5, on config:12"]
+
+
 def test_of_a_long_description_the_beginning_is_searched_for_places() -> None:
     def about(description: str) -> list[str]:
         post = {"command": f"gh pr comment 7 --body '{TEXT}'", "description": description}

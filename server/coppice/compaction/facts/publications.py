@@ -68,13 +68,13 @@ class Publications:
             del self._written[path]
 
     def _places(self, texts: Iterable[str]) -> set[str]:
-        """The files of the work that `texts` name, with the line where that follows."""
+        """The files of the work that `texts` name, with the line where that follows; a bare word is none."""
         words = " ".join(texts).replace("=", " ").split()
         names = (each.strip("`'\"(),.;").partition(":") for each in words)
         return {
             label(f"{path}:{line}" if line.isdecimal() else path)
             for path, _, line in names
-            if path.rpartition("/")[2] in self._files
+            if path.rpartition("/")[2] in self._files and ("." in path or "/" in path or line.isdecimal())
         }
 
     def _text_of(self, word: str) -> str:
