@@ -29,6 +29,8 @@ interface RuledPath {
   path: string;
 }
 
+type Hit = RuledPath & Ruled;
+
 export class FileRules {
   private constructor(private readonly rules: readonly RuledPath[]) {}
 
@@ -39,44 +41,52 @@ export class FileRules {
 
   /** The rule about what is at an absolute path without links. */
   at(path: string): Ruled | undefined {
-    return this.#strictest(this.#about(path));
+    return strictest(this.#about(path));
   }
 
   /** The rule about a file that a command line names, or about the folder in which it runs. */
   async inCommand(line: string, folder: string): Promise<Ruled | undefined> {
-    if (this.rules.length === 0) return undefined;
-    const named = await this.#named([folder, ...plainWords(line) ?? [], ...possibleWords(line).flat()], [folder]);
-    return named ?? this.#strictest(this.rules.filter(({ rule, path }) => [path, rule.path ?? ""].some((each) => couldName(line, basename(each)))), true);
+    return strictest(await this.#ofCommand(line, folder));
   }
 
   /** The rule about a file that the arguments of another extension's tool name, or a command line among them. */
   async inArguments(given: Record<string, unknown>, folders: readonly string[]): Promise<Ruled | undefined> {
     const { command } = given;
-    const inCommands = typeof command === "string" ? await Promise.all(folders.map((folder) => this.inCommand(command, folder))) : [];
-    return inCommands.find((ruled) => ruled !== undefined) ?? this.#named(textsIn(given), folders);
+    const inCommands = typeof command === "string" ? await Promise.all(folders.map((folder) => this.#ofCommand(command, folder))) : [];
+    return strictest([...inCommands.flat(), ...await this.#named(textsIn(given), folders)]);
+  }
+
+  async #ofCommand(line: string, folder: string): Promise<Hit[]> {
+    if (this.rules.length === 0) return [];
+    const named = await this.#named([folder, ...plainWords(line) ?? [], ...possibleWords(line).flat()], [folder]);
+    return [...named, ...hidden(this.rules.filter(({ rule, path }) => [path, rule.path ?? ""].some((each) => couldName(line, basename(each)))))];
   }
 
   /** `words` are paths from one of `folders`, or have one in them. */
-  async #named(words: readonly string[], folders: readonly string[]): Promise<Ruled | undefined> {
-    if (this.rules.length === 0) return undefined;
+  async #named(words: readonly string[], folders: readonly string[]): Promise<Hit[]> {
+    if (this.rules.length === 0) return [];
     const names = [...new Set(words.flatMap(pathsInWord))];
-    const about: RuledPath[] = [];
+    const about: Hit[] = [];
     for (const name of names.slice(0, MOST_WORDS)) {
       for (const folder of folders) about.push(...this.#about(await ledTo(isAbsolute(name) ? name : `${folder}${sep}${name}`)));
     }
-    return this.#strictest(about) ?? (names.length > MOST_WORDS ? this.#strictest(this.rules, true) : undefined);
+    return names.length > MOST_WORDS ? [...about, ...hidden(this.rules)] : about;
   }
 
-  #about(path: string): RuledPath[] {
+  #about(path: string): Hit[] {
     const given = comparable(path);
-    return this.rules.filter((each) => isBelow(each.path, given));
+    return this.rules.filter((each) => isBelow(each.path, given)).map((each) => ({ ...each, isHidden: false }));
   }
+}
 
-  /** One that refuses wins over one that asks. */
-  #strictest(rules: readonly RuledPath[], isHidden = false): Ruled | undefined {
-    const { rule } = rules.find((each) => each.rule.effect === "deny") ?? rules[0] ?? {};
-    return rule && { rule, isHidden };
-  }
+function hidden(rules: readonly RuledPath[]): Hit[] {
+  return rules.map((each) => ({ ...each, isHidden: true }));
+}
+
+/** One that refuses wins over one that asks, then what is sure, then the longest path. */
+function strictest(hits: readonly Hit[]): Ruled | undefined {
+  const strictness = ({ rule, isHidden }: Hit): number => (rule.effect === "deny" ? 2 : 0) + (isHidden ? 0 : 1);
+  return hits.toSorted((one, other) => strictness(other) - strictness(one) || other.path.length - one.path.length)[0];
 }
 
 /** What a person reads who is asked because of a rule; nothing without one. Throws `DeniedError` where it refuses. */

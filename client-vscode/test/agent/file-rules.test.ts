@@ -153,6 +153,21 @@ test("paths, addresses and commands among the arguments of another extension's t
   for (const given of [{ path: "a.py" }, { text: "src/keys/b.py\nis named here" }, { text: "x".repeat(1_000_000) }, { count: 3 }, {}]) assert.ok(!(await names(given)), JSON.stringify(given).slice(0, 80));
 });
 
+test("a refusal wins over a question, wherever either is named, and of two rules the one of the longer path", async () => {
+  await using disk = await workspace([], ["shop", "other"]);
+  const [shop = "", other = ""] = disk.folders;
+  const rules = await FileRules.of([{ effect: "ask", tool: FILES, path: "asked" }, { effect: "ask", tool: FILES, path: "asked/deep" }, { effect: "deny", tool: FILES, path: "denied", place: { folder: other, path: "denied" } }], disk.folders);
+  const ruled = async (given: Record<string, unknown>) => {
+    const { rule, isHidden } = (await rules.inArguments(given, disk.folders)) ?? {};
+    return [rule?.effect, rule?.path, isHidden];
+  };
+  for (const given of [{ command: "cat asked", path: "denied" }, { command: "cat asked denied" }, { path: "asked", file: "denied" }, { command: "cd x && cat denied" }]) assert.deepEqual(await ruled(given), ["deny", "denied", false], JSON.stringify(given));
+  assert.deepEqual(await ruled({ command: "cat asked && cat $X/denied" }), ["deny", "denied", true]);
+  assert.deepEqual(await ruled({ command: "cat asked" }), ["ask", "asked", false]);
+  assert.deepEqual(await ruled({ path: "asked/deep/a.py" }), ["ask", "asked/deep", false]);
+  assert.deepEqual([await rules.inCommand("cat asked; cat $X/denied", shop), rules.at(join(shop, "asked/deep"))].map((each) => each?.rule.path), ["denied", "asked/deep"]);
+});
+
 test("a tool that only reads is refused or asked about by a rule about it", async () => {
   for (const [effect, text, cards] of [["deny", /refuses this: read_file/, []], ["ask", /did not allow/, ["Use read_file"]], ["allow", /one/, []]] as const) {
     await using disk = await workspace([{ effect, tool: "read_file" }]);
