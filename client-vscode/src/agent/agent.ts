@@ -57,9 +57,9 @@ export class Agent {
   }
 
   /** For the question about a call of another extension's tool. Throws `DeniedError` where a rule refuses a file that it names. */
-  async ruledArguments(conversationId: string, given: Record<string, unknown>): Promise<ApprovalDetail[]> {
+  async ruledArguments(conversationId: string, given: Record<string, unknown>, stop: AbortSignal): Promise<ApprovalDetail[]> {
     const { folders } = this.#host;
-    return asked(await (await FileRules.of(this.#approver.rulesOf(conversationId), folders)).inArguments(given, folders));
+    return asked(await (await FileRules.of(this.#approver.rulesOf(conversationId), folders)).inArguments(given, folders, stop));
   }
 
   /** Runs a tool. What goes wrong is an answer for the model, and no error. */

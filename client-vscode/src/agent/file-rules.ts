@@ -11,8 +11,8 @@ import { folded } from "../snapshots/case";
 import { DeniedError } from "./errors";
 import { realPathOf } from "./paths";
 
-/** Words of a command or arguments of a tool that are looked up on the disk; what has more of them is asked about. */
-const MOST_WORDS = 1000;
+/** Parts of the paths of a command or of a tool's arguments that are looked up on the disk; what has more is asked about. */
+const MOST_PARTS = 1000;
 
 /** The rule that holds. `isHidden`: whether its file is named cannot be told, and a person has to look. */
 export interface Ruled {
@@ -45,32 +45,42 @@ export class FileRules {
   }
 
   /** The rule about a file that a command line names, or about the folder in which it runs. */
-  async inCommand(line: string, folder: string): Promise<Ruled | undefined> {
-    return strictest(await this.#ofCommand(line, folder));
+  async inCommand(line: string, folder: string, stop: AbortSignal): Promise<Ruled | undefined> {
+    return strictest(await this.#ofCommand(line, folder, stop));
   }
 
   /** The rule about a file that the arguments of another extension's tool name, or a command line among them. */
-  async inArguments(given: Record<string, unknown>, folders: readonly string[]): Promise<Ruled | undefined> {
+  async inArguments(given: Record<string, unknown>, folders: readonly string[], stop: AbortSignal): Promise<Ruled | undefined> {
     const { command } = given;
-    const inCommands = typeof command === "string" ? await Promise.all(folders.map((folder) => this.#ofCommand(command, folder))) : [];
-    return strictest([...inCommands.flat(), ...await this.#named(textsIn(given), folders)]);
+    const inCommands = typeof command === "string" ? await Promise.all(folders.map((folder) => this.#ofCommand(command, folder, stop))) : [];
+    return strictest([...inCommands.flat(), ...await this.#named(textsIn(given), folders, stop)]);
   }
 
-  async #ofCommand(line: string, folder: string): Promise<Hit[]> {
+  async #ofCommand(line: string, folder: string, stop: AbortSignal): Promise<Hit[]> {
     if (this.rules.length === 0) return [];
-    const named = await this.#named([folder, ...plainWords(line) ?? [], ...possibleWords(line).flat()], [folder]);
+    const named = await this.#named([folder, ...plainWords(line) ?? [], ...possibleWords(line).flat()], [folder], stop);
     return [...named, ...hidden(this.rules.filter(({ rule, path }) => [path, rule.path ?? ""].some((each) => couldName(line, basename(each)))))];
   }
 
-  /** `words` are paths from one of `folders`, or have one in them. */
-  async #named(words: readonly string[], folders: readonly string[]): Promise<Hit[]> {
+  /** `words` are paths from one of `folders`, or have one in them. Throws when it is stopped. */
+  async #named(words: readonly string[], folders: readonly string[], stop: AbortSignal): Promise<Hit[]> {
     if (this.rules.length === 0) return [];
     const names = [...new Set(words.flatMap(pathsInWord))];
     const about: Hit[] = [];
-    for (const name of names.slice(0, MOST_WORDS)) {
-      for (const folder of folders) about.push(...this.#about(await ledTo(isAbsolute(name) ? name : `${folder}${sep}${name}`)));
+    let [room, isWhole] = [MOST_PARTS, true];
+    for (const name of names) {
+      const parts = name.split(/[\\/]/).length;
+      if (parts > room) {
+        isWhole = false;
+        continue;
+      }
+      room -= parts;
+      for (const folder of folders) {
+        stop.throwIfAborted();
+        about.push(...this.#about(await ledTo(isAbsolute(name) ? name : `${folder}${sep}${name}`)));
+      }
     }
-    return names.length > MOST_WORDS ? [...about, ...hidden(this.rules)] : about;
+    return isWhole ? about : [...about, ...hidden(this.rules)];
   }
 
   #about(path: string): Hit[] {

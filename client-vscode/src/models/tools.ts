@@ -51,12 +51,13 @@ export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: A
 
 async function approvalOf({ conversationId, toolCallId, name, arguments: given }: InvokeToolParams, agent: Agent, approver: Approver, token: vscode.CancellationToken): Promise<ApprovalResult> {
   try {
-    const ruled = await agent.ruledArguments(conversationId, given);
+    const ruled = await agent.ruledArguments(conversationId, given, abortSignal(token));
     const isRuled = ruled.length > 0;
     const request = { conversationId, toolCallId, tool: name, title: `Use ${name}`, details: [...ruled, ...argumentDetails(given)], scope: isRuled ? null : name, covers: `every use of ${name}` };
     return await approver.approve(request, isRuled ? "always" : approvalPolicy(), token);
   } catch (error) {
     if (error instanceof DeniedError) return { allowed: false, reason: error.message };
+    if (token.isCancellationRequested) return { allowed: false, reason: "The turn was stopped." };
     throw error;
   }
 }

@@ -13,6 +13,7 @@ import { Rules } from "../../src/permissions/rules";
 import { Disk, hasRipgrep } from "./disk";
 
 const TREE = { "shop/a.py": "one\n", "shop/src/keys/b.py": "one\n", "shop/src/my keys.py": "one\n", "shop/src/keysmith.py": "one\n", "other/src/keys/c.py": "one\n" };
+const NEVER = new AbortController().signal;
 const DENY: Rule = { effect: "deny", tool: FILES, path: "src/keys" };
 
 /** A workspace with these rules, and a person who denies what they are asked. */
@@ -115,7 +116,7 @@ test("a command is refused where its words name the path, and asked about where 
   await using disk = await workspace([DENY]);
   const rules = await FileRules.of([DENY], disk.folders);
   const said = async (line: string) => {
-    const ruled = await rules.inCommand(line, join(disk.root, "shop"));
+    const ruled = await rules.inCommand(line, join(disk.root, "shop"), NEVER);
     return ruled && (ruled.isHidden ? "asked" : "refused");
   };
   for (const line of [...NAMING, `cat ${join(disk.root, "shop/src/keys/b.py")}`, `cat ~/${relative(homedir(), join(disk.root, "shop/src/keys"))}`, `open ${pathToFileURL(join(disk.root, "shop/src/keys/b.py")).href}`]) assert.equal(await said(line), "refused", line);
@@ -128,12 +129,16 @@ test("a command is refused where its words name the path, and asked about where 
   assert.match((await disk.call("run_command", { command: "cat b.py", folder: "src/keys" })).text, /refuses this/);
 });
 
-test("names with spaces and accents are found in a command, and more words than are looked up are asked about", async () => {
+test("names with spaces and accents are found in a command, and more parts of paths than are looked up are asked about", async () => {
   await using disk = await workspace([]);
   const rules = await FileRules.of([{ ...DENY, path: "src/my keys.py" }, { ...DENY, path: "src/sch\u00f6n" }], disk.folders);
-  const ruled = async (line: string) => (await rules.inCommand(line, join(disk.root, "shop")))?.isHidden;
+  const ruled = async (line: string) => (await rules.inCommand(line, join(disk.root, "shop"), NEVER))?.isHidden;
   assert.deepEqual(await Promise.all(["cat 'src/my keys.py'", "cat src/my\\ keys.py", "cat src/scho\u0308n", "cat src/other.py"].map(ruled)), [false, true, false, undefined]);
   assert.equal(await ruled(`ls ${Array.from({ length: 2000 }, (_, at) => `f${at}`).join(" ")}`), true);
+  assert.equal(await ruled(`ls ${Array.from({ length: 40 }, (_, at) => `${at}${"/a".repeat(2000)}`).join(" ")}`), true);
+  assert.equal(await ruled(`ls ${"a/".repeat(2000)} src/sch\u00f6n`), false, "others are looked up all the same");
+  await assert.rejects(rules.inCommand("cat a.py", join(disk.root, "shop"), AbortSignal.abort()), { name: "AbortError" });
+  await assert.rejects(rules.inArguments({ path: "a.py" }, disk.folders, AbortSignal.abort()), { name: "AbortError" });
 });
 
 test("a command that only reads what a rule is about is not run without a question", async () => {
@@ -147,7 +152,7 @@ test("a command that only reads what a rule is about is not run without a questi
 test("paths, addresses and commands among the arguments of another extension's tool are looked at", async () => {
   await using disk = await workspace([]);
   const rules = await FileRules.of([DENY], disk.folders);
-  const names = async (given: Record<string, unknown>) => (await rules.inArguments(given, disk.folders)) !== undefined;
+  const names = async (given: Record<string, unknown>) => (await rules.inArguments(given, disk.folders, NEVER)) !== undefined;
   const file = join(disk.root, "shop/src/keys/b.py");
   for (const given of [{ filePath: file }, { edits: [{ uri: pathToFileURL(file).href }] }, { path: "src/Keys/b.py" }, { command: "cd src && cat keys" }, { a: { b: ["link"] } }]) assert.ok(await names(given), JSON.stringify(given));
   for (const given of [{ path: "a.py" }, { text: "src/keys/b.py\nis named here" }, { text: "x".repeat(1_000_000) }, { count: 3 }, {}]) assert.ok(!(await names(given)), JSON.stringify(given).slice(0, 80));
@@ -158,14 +163,14 @@ test("a refusal wins over a question, wherever either is named, and of two rules
   const [shop = "", other = ""] = disk.folders;
   const rules = await FileRules.of([{ effect: "ask", tool: FILES, path: "asked" }, { effect: "ask", tool: FILES, path: "asked/deep" }, { effect: "deny", tool: FILES, path: "denied", place: { folder: other, path: "denied" } }], disk.folders);
   const ruled = async (given: Record<string, unknown>) => {
-    const { rule, isHidden } = (await rules.inArguments(given, disk.folders)) ?? {};
+    const { rule, isHidden } = (await rules.inArguments(given, disk.folders, NEVER)) ?? {};
     return [rule?.effect, rule?.path, isHidden];
   };
   for (const given of [{ command: "cat asked", path: "denied" }, { command: "cat asked denied" }, { path: "asked", file: "denied" }, { command: "cd x && cat denied" }]) assert.deepEqual(await ruled(given), ["deny", "denied", false], JSON.stringify(given));
   assert.deepEqual(await ruled({ command: "cat asked && cat $X/denied" }), ["deny", "denied", true]);
   assert.deepEqual(await ruled({ command: "cat asked" }), ["ask", "asked", false]);
   assert.deepEqual(await ruled({ path: "asked/deep/a.py" }), ["ask", "asked/deep", false]);
-  assert.deepEqual([await rules.inCommand("cat asked; cat $X/denied", shop), rules.at(join(shop, "asked/deep"))].map((each) => each?.rule.path), ["denied", "asked/deep"]);
+  assert.deepEqual([await rules.inCommand("cat asked; cat $X/denied", shop, NEVER), rules.at(join(shop, "asked/deep"))].map((each) => each?.rule.path), ["denied", "asked/deep"]);
 });
 
 test("a tool that only reads is refused or asked about by a rule about it", async () => {

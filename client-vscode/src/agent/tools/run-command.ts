@@ -36,7 +36,7 @@ export const runCommand = tool(
     const place = await placeOf(call.host.folders, folder);
     // What is allowed for the conversation is this command in this folder, and no other.
     const scope = JSON.stringify(["run_command", place.path, command]);
-    const ruled = asked(await call.fileRules.inCommand(command, place.path));
+    const ruled = asked(await call.fileRules.inCommand(command, place.path, call.stop));
     const details = [...ruled, { kind: "command" as const, command, directory: place.shown, place: { folder: place.folder, path: place.relative } }];
     await using reading = call.readOnlyCommands ? await readOnlyRun(command, place, call.host.folders, call.fileRules, call.stop) : undefined;
     const { isReadOnly = false } = await call.approve({ tool: "run_command", title: "Run a command", details, scope: ruled.length === 0 ? scope : null, covers: "this command in this folder", isReadOnly: reading !== undefined });
