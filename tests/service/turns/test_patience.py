@@ -165,6 +165,36 @@ async def test_a_reply_that_was_cut_at_its_limit_is_gone_on_with_and_nothing_is_
         assert "cut off" not in str(server.requests[-1].body["messages"])
 
 
+async def test_what_comes_after_a_cut_reply_leaves_it_to_be_gone_on_with(make_client: MakeClient) -> None:
+    replies = [answer("Once upon", stop="length"), answer(calls=[("c", "look", {})]), answer("a time.")]
+    async with ProviderServer(replies) as server:
+        client = await client_of(make_client, server)
+        about = {"conversationId": await client.conversation()}
+        await client.ask("prompt", **about, content="Tell.")
+        await client.ask("note/add", text="Be brief.")
+        await client.ask("prompt", **about)
+        cut, note, asked = server.requests[1].body["messages"][1:]
+        assert (cut["content"], "Be brief." in note["content"]) == ("Once upon", True)
+        assert "cut off" in asked["content"]
+        assert "cut off" not in str(server.requests[2].body["messages"])
+
+
+async def test_a_reply_that_was_cut_before_its_first_word_is_asked_for_again(make_client: MakeClient) -> None:
+    thinking = answer("\n", thinking="Hm", stop="length")
+    replies = [thinking, thinking, answer("Once upon", stop="length"), thinking, answer("a time.")]
+    async with ProviderServer(replies) as server:
+        client = await client_of(make_client, server)
+        about = {"conversationId": await client.conversation()}
+        await client.ask("prompt", **about, content="Tell.")
+        for _ in range(4):
+            await client.ask("prompt", **about)
+        sent = [request.body["messages"] for request in server.requests]
+        assert sent[:3] == [[{"role": "user", "content": "Tell."}]] * 3
+        assert [message["role"] for message in sent[4]] == ["user", "assistant", "user"]
+        assert sent[3] == sent[4]
+        assert "cut off" in sent[4][-1]["content"]
+
+
 async def test_an_answered_conversation_has_nothing_to_continue(make_client: MakeClient) -> None:
     async with ProviderServer([answer("Here.")]) as server:
         client = await client_of(make_client, server)

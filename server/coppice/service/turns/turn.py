@@ -31,6 +31,7 @@ from coppice.service.history.tools import HISTORY_NOTE
 from coppice.service.notes.notes import Notes
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import NextRequest, Thresholds
+from coppice.service.turns.cut_replies import asking_to_go_on, was_cut
 from coppice.service.turns.model_requests import (
     PartialReply,
     TurnProgress,
@@ -51,15 +52,10 @@ from coppice.tree.messages import (
     UserMessage,
     present,
 )
-from coppice.tree.view import NO_RESULT, ViewMessage
+from coppice.tree.view import NO_RESULT
 
 LEAST_ANSWER: Final = 256
 """Tokens that a reply may have however full the window is; the provider refuses when that is too much."""
-_GO_ON: Final = (
-    "Your last reply was cut off at its token limit. "
-    "Continue it exactly where it ended, without repeating it."
-)
-"""Sent after a reply that was cut off, and not stored: some models refuse a reply as the last message."""
 
 TurnMessage = UserMessage | AssistantMessage | ToolResultMessage
 Ending = Literal["stop", "length", "maxSteps", "tool"]
@@ -92,6 +88,7 @@ class Turn:
         self._draft = PartialReply(self._progress)
         self._waiting = Waiting(params.patience)
         self._unanswered: list[ToolCall] = []
+        self._goes_on = False
         self._leaf_id: str | None = None
         self._entry_ids: list[str] = []
         self._overhead_tokens = 0
@@ -105,6 +102,7 @@ class Turn:
         content = self._params.content
         if content is None:
             await run_read(self._refuse_if_answered)
+            self._goes_on = await run_read(lambda: was_cut(self._path()))
         self._overhead_tokens = await run_read(self._count_overhead)
         await self._make_room(content)
         await self._show_notes()
@@ -241,11 +239,8 @@ class Turn:
             tokens, source = context_tokens(path, counter)
             room = self._window - tokens - (0 if source == "usage" else self._overhead_tokens)
             reserve = fitted_sizes(path.settings.compaction, self._window).reserve
-            messages = path.view(note)
-            if messages and isinstance(messages[-1].message, AssistantMessage):
-                messages = [*messages, ViewMessage(None, UserMessage(content=_GO_ON))]
             return ChatRequest(
-                messages=messages,
+                messages=asking_to_go_on(path.view(note), is_cut=self._goes_on),
                 max_tokens=max(LEAST_ANSWER, min(reserve, room)),
                 system=self._system(),
                 purpose="turn",
@@ -281,6 +276,7 @@ class Turn:
         self._leaf_id = entry_id
         self._entry_ids.append(entry_id)
         if isinstance(message, AssistantMessage):
+            self._goes_on = False
             self._draft = PartialReply(self._progress)
             self._unanswered = list(message.tool_calls)
             for call in message.tool_calls:
