@@ -134,6 +134,28 @@ test("a switch with files is undone as one step: the conversation goes back with
   assert.equal(conversation.offers, 1, "nothing is asked again");
 });
 
+const STAYED = "changed meanwhile or could not be written, and stayed:";
+
+test("what the user changed since a switch and nothing can merge stays when it is undone, and is named", async () => {
+  for (const choice of ["both", "files"] as const) {
+    for (const [changes, notice] of [
+      [{ "notes": "mine\n" }, `${choice === "both" ? "Went to the branch and changed" : "Changed"} 2 files. 1 file ${STAYED} notes.`],
+      [{ "notes": "mine\n", "only-one": "mine\n", "only-two": "mine\n" }, `${choice === "both" ? "Went to the branch and changed" : "Changed"} 0 files. 3 files ${STAYED} notes, only-one, only-two.`],
+    ] as const) {
+      await using workspace = await Workspace.with({});
+      const { go } = await branches(workspace, choice);
+      let undo = (_answer: string): void => undefined;
+      const shown = noticesUntil(/stayed/, [new Promise((resolve) => { undo = resolve; })]);
+      await go("one");
+      await workspace.write(changes);
+      undo("Undo");
+      assert.equal((await shown)[1], notice);
+      const files: Record<string, string> = await workspace.files();
+      for (const [path, text] of Object.entries(changes)) assert.equal(files[path], text);
+    }
+  }
+});
+
 test("files that were brought along alone are undone alone", async () => {
   await using workspace = await Workspace.with({});
   const { conversation, go } = await branches(workspace, "files");

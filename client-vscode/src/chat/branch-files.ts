@@ -95,7 +95,7 @@ export class BranchFiles implements Feature {
     await this.#going.get(conversationId)?.catch(() => undefined);
   }
 
-  async #go(conversationId: string, plan: FilePlan, choice: Exclude<Choice, "cancel">, navigate: (left: LeftFiles) => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
+  async #go(conversationId: string, plan: FilePlan, choice: Exclude<Choice, "cancel">, navigate: (left: LeftFiles) => Promise<NavigateResult>, isUndo = false): Promise<NavigateResult | undefined> {
     if (choice === "files") {
       await this.#write(conversationId, plan, "The user brought these files to the state of another branch.");
       return undefined;
@@ -108,7 +108,7 @@ export class BranchFiles implements Feature {
     if (left?.state?.isElsewhere !== true) await this.states.remember(conversationId, plan.leafId, { state: now, isElsewhere: false });
     const leafId = result.leafId ?? undefined;
     if (choice === "both") {
-      await this.changes.write(conversationId, { ...plan, now, leafId }, left && { undo: (after) => this.#goBack(conversationId, { ...left, now, after }) });
+      await this.changes.write(conversationId, { ...plan, now, leafId }, { isUndo, ...left && { undo: (after) => this.#goBack(conversationId, { ...left, now, after }) } });
       await this.#note(conversationId, "The user has changed these files since.", plan.steps.filter(({ fate }) => fate === "merged" || fate === "conflict"));
     } else {
       await this.states.remember(conversationId, leafId, { state: plan.target, isElsewhere: true });
@@ -126,7 +126,7 @@ export class BranchFiles implements Feature {
     const { leafId, state: base = left.after } = await this.states.at(conversationId);
     const plan = { ...(await withProgress(this.snapshots.plan(conversationId, base, left.now))), leafId, base, target: left.now };
     const navigate = () => this.client.request("coppice/navigate", { conversationId, targetId: left.leafId });
-    const result = await this.#hold(conversationId, () => this.#go(conversationId, plan, "both", navigate));
+    const result = await this.#hold(conversationId, () => this.#go(conversationId, plan, "both", navigate, true));
     if (result?.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
     if (left.state?.isElsewhere === true) await this.states.remember(conversationId, left.leafId, left.state);
   }

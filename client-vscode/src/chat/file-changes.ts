@@ -41,6 +41,8 @@ interface Undoing {
   undo?: (after: string) => Promise<void>;
   /** Called after the undoing. */
   onUndone?: () => Promise<void>;
+  /** The change is such an undoing: nobody has seen before which files cannot be taken back. */
+  isUndo?: boolean;
 }
 
 /** Changes files by plans, each of which can be undone as one, also after the window ended in the middle. */
@@ -74,8 +76,10 @@ export class FileChanges {
   async write(conversationId: string, plan: FilePlan, undoing: Undoing = {}): Promise<PlacedStep[]> {
     const { steps, base, target, only, now, leafId } = plan;
     const changed = steps.filter(isChange);
+    const conflicts = undoing.isUndo === true ? steps.filter((step) => !isChange(step)) : [];
     if (changed.length === 0) {
       await this.states.remember(conversationId, leafId, { state: now, isElsewhere: false });
+      if (conflicts.length > 0) void this.#report(conversationId, { ...plan, steps: [] }, conflicts, undefined, undoing);
       return [];
     }
     await this.memory.update(KEY, { conversationId, leafId, base, target, ...only && { only }, now } satisfies Unfinished);
@@ -83,7 +87,7 @@ export class FileChanges {
     await this.memory.update(KEY, undefined);
     if (state !== undefined) await this.states.remember(conversationId, leafId, { state, isElsewhere: false });
     const written = changed.filter((step) => !stayed.includes(step));
-    void this.#report(conversationId, { ...plan, steps: written }, stayed, state, undoing);
+    void this.#report(conversationId, { ...plan, steps: written }, [...conflicts, ...stayed], state, undoing);
     return written;
   }
 
@@ -108,7 +112,7 @@ export class FileChanges {
   }
 
   async #undoFiles(conversationId: string, after: string, now: string, leafId: string | undefined): Promise<void> {
-    const undone = await this.write(conversationId, { ...(await this.snapshots.plan(conversationId, after, now)), base: after, target: now, leafId });
+    const undone = await this.write(conversationId, { ...(await this.snapshots.plan(conversationId, after, now)), base: after, target: now, leafId }, { isUndo: true });
     await this.notes.set(conversationId, "The user has changed these files since.", undone.map(({ shown }) => shown));
   }
 }
