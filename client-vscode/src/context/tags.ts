@@ -6,6 +6,11 @@ const DASHES = /[-_＿‐‑‒–—―−﹘﹣－⁃⸺⸻֊־]/u;
 /** What shows nothing by itself: blanks, accents, formats, controls. */
 const UNSEEN = /[\s\p{M}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u2800]/u;
 
+/** Code has `a < attachment`, where no tag is closed. */
+const BLANK = /[ \t-\r]/;
+/** Code has `attachments` and `attachment_count`. */
+const GOES_ON = /[A-Za-z0-9_]/;
+
 /** Of each letter, the letters of other alphabets and the signs that are read as it. */
 const READ_AS: Record<string, string> = {
   a: "аαɑ", b: "ьвβ", c: "сϲ", d: "ԁ", e: "еε", f: "ƒ", g: "ɡԍ", h: "һнհ", i: "іı", j: "ј", k: "κк", l: "ӏі|1", m: "м", n: "пոη", o: "о0",
@@ -25,16 +30,21 @@ export function withoutTag(text: string, name: string): string {
 
 function begins(text: string, from: number, letters: string): boolean {
   let matched = 0;
+  let [isSpaced, closes] = [false, false];
   for (let place = from; place < text.length; ) {
     const character = String.fromCodePoint(text.codePointAt(place) ?? 0);
     place += character.length;
-    if ((matched === 0 && SLASHES.test(character)) || (matched > 0 && DASHES.test(character))) continue;
+    if (matched === 0) {
+      isSpaced ||= BLANK.test(character);
+      closes ||= SLASHES.test(character);
+      if (SLASHES.test(character)) continue;
+    } else if (DASHES.test(character)) continue;
     for (const part of character.normalize("NFKD").toLowerCase()) {
       if (UNSEEN.test(part)) continue;
       const expected = letters[matched] ?? "";
       if (part !== expected && READ_AS[expected]?.includes(part) !== true) return false;
       matched += 1;
-      if (matched === letters.length) return true;
+      if (matched === letters.length) return (closes || !isSpaced) && !GOES_ON.test(text[place] ?? "");
     }
   }
   return false;
