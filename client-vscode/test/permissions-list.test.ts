@@ -58,6 +58,25 @@ test("rules for commands, tools and paths are written by hand, each where it is 
   }
 });
 
+test("a rule about one of several folders cannot become one about every folder", async () => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), "coppice-permissions-")));
+  try {
+    for (const names of [["shop", "other"], ["shop"]]) {
+      for (const name of names) await mkdir(join(root, name), { recursive: true });
+      workspace.workspaceFolders = names.map((name) => ({ uri: Uri.file(join(root, name)) }));
+      const isOne = names.length > 1;
+      const always = await chosen(empty(), ["Add a Rule", "A File", isOne ? "shop" : ".", "Deny", "Always"]);
+      assert.deepEqual(always, isOne ? [] : [{ rule: { tool: "*", path: "", effect: "deny" }, reach: "always" }]);
+    }
+    workspace.workspaceFolders = ["shop", "other"].map((name) => ({ uri: Uri.file(join(root, name)) }));
+    const [here] = await chosen(empty(), ["Add a Rule", "A File", "shop", "Deny", "In This Workspace"]);
+    assert.deepEqual((here as { rule: { place: unknown } }).rule.place, { folder: join(root, "shop"), path: "" });
+  } finally {
+    workspace.workspaceFolders = [];
+    await rm(root, { recursive: true });
+  }
+});
+
 test("rules of each kind are listed, changed and removed, and one for a path of every workspace never allows", async () => {
   const rules = empty();
   rules.add({ rule: { effect: "deny", tool: "*", path: "src/keys" }, reach: "always" });

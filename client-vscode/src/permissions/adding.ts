@@ -34,7 +34,9 @@ export async function addRule(rules: Rules, conversationId: string | undefined):
   const effect = (await vscode.window.showQuickPick(subject.effects.map((each) => ({ label: EFFECTS[each], effect: each })), { title }))?.effect;
   if (effect === undefined) return;
   const rule: Rule = { ...subject.rule, effect };
-  const reaches = reachesOf(rule).filter((each) => each !== "conversation" || conversationId !== undefined);
+  // Without its folder the path of one among several folders would be that of all.
+  const isOneFolder = rule.place?.path === "" && rule.path !== "";
+  const reaches = reachesOf(rule).filter((each) => (each === "conversation" ? conversationId !== undefined : each === "workspace" || !isOneFolder));
   const reach = (await vscode.window.showQuickPick(reaches.map((each) => ({ label: REACHES[each], reach: each })), { title: "Where does the rule hold?" }))?.reach;
   if (reach === undefined) return;
   const { place, ...anywhere } = rule;
