@@ -135,8 +135,11 @@ function addressed(word: string): string[] {
   }
 }
 
-/** The texts that can be a path or an address. */
+/** The texts that can be a path or an address; a tool may cut off the blanks around it. */
 function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return value.length <= LONGEST_PATH && !value.includes("\n") ? [value] : [];
+  if (typeof value === "string") {
+    const path = value.trim();
+    return path.length <= LONGEST_PATH && !path.includes("\n") ? [value, path] : [];
+  }
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

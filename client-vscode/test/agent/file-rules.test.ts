@@ -154,7 +154,7 @@ test("paths, addresses and commands among the arguments of another extension's t
   const rules = await FileRules.of([DENY], disk.folders);
   const names = async (given: Record<string, unknown>) => (await rules.inArguments(given, disk.folders, NEVER)) !== undefined;
   const file = join(disk.root, "shop/src/keys/b.py");
-  for (const given of [{ filePath: file }, { edits: [{ uri: pathToFileURL(file).href }] }, { path: "src/Keys/b.py" }, { command: "cd src && cat keys" }, { a: { b: ["link"] } }]) assert.ok(await names(given), JSON.stringify(given));
+  for (const given of [{ filePath: file }, { edits: [{ uri: pathToFileURL(file).href }] }, { path: "src/Keys/b.py" }, { path: " src/keys/b.py\r\n" }, { path: `src/keys/b.py${" ".repeat(5000)}` }, { command: "cd src && cat keys" }, { a: { b: ["link"] } }]) assert.ok(await names(given), JSON.stringify(given));
   for (const given of [{ path: "a.py" }, { text: "src/keys/b.py\nis named here" }, { text: "x".repeat(1_000_000) }, { count: 3 }, {}]) assert.ok(!(await names(given)), JSON.stringify(given).slice(0, 80));
 });
 
