@@ -12,6 +12,7 @@ from session_samples import TIME, Json
 from coppice.service.conversations.looking import Look
 from coppice.settings import SourceSettings
 from coppice.sources.registry import AGENTS
+from coppice.store.search.indexing import EVERYTHING
 from coppice.store.transcript_catalog import TranscriptCatalog
 
 NUMBERS = count()
@@ -66,10 +67,10 @@ def started(agent: str, **data: Any) -> list[Json]:
     return [event("subagent.started", agent, **data), event("user.message", agent, content="Find it.")]
 
 
-def session_of(folder: Path) -> tuple[Path, list[Json]]:
+def session_of(folder: Path, key: str = "s-1") -> tuple[Path, list[Json]]:
     """The file of a session that starts a sub-agent, which starts another."""
-    path = folder.parent / "home" / ".copilot" / "session-state" / "s-1" / "events.jsonl"
-    begun = event("session.start", sessionId="s-1", startTime=TIME, context={"cwd": str(folder)})
+    path = folder.parent / "home" / ".copilot" / "session-state" / key / "events.jsonl"
+    begun = event("session.start", sessionId=key, startTime=TIME, context={"cwd": str(folder)})
     user = event("user.message", content="go")
     return path, [begun, user, *started("sub-1", toolCallId="t"), *started("sub-2", parentId="sub-1")]
 
@@ -141,3 +142,16 @@ async def test_what_looks_like_a_sub_agent_starts_no_conversation(client: Client
     conversations = await stored(client, folder)
     assert set(conversations) == {"s-1", "s-1/sub-1"}
     assert conversations["s-1/sub-1"]["parentConversationId"] == conversations["s-1"]["id"]
+
+
+async def test_the_beginning_of_an_id_names_the_session_before_its_sub_agents(
+    client: Client, folder: Path
+) -> None:
+    path, events = session_of(folder, ONE)
+    write(path, *events)
+    await client.service.following.update(folder.as_uri())
+    ids = {key: each["id"] for key, each in (await stored(client, folder)).items()}
+    store = client.service.stores.of_workspace(folder.as_uri())
+    begun = store.named_conversations(EVERYTHING, ONE[:8])
+    assert (begun[0], {*begun}) == (ids[ONE], {*ids.values()})
+    assert store.named_conversations(EVERYTHING, f"{ONE}/sub-1") == [ids[f"{ONE}/sub-1"]]

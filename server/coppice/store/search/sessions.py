@@ -1,5 +1,6 @@
 """Which conversations a name or a workspace stands for, and how much they hold."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -34,7 +35,8 @@ def extent(connection: Connection, scope: Scope, agent: str | None = None) -> Ex
 
 def named(connection: Connection, scope: Scope, name: str) -> list[str]:
     """The ids of the conversations that `name` is the id of, or its agent's id of the session, or the
-    beginning of one of them; newest first.
+    beginning of one of them; newest first. Of those that begin so, what another one started comes last: the
+    ids of some sub-agents begin with their session's.
     """
     name = storable(name)
     exact = [CONVERSATION.c.id == name, _source_has("sessionId", name, whole=True)]
@@ -45,7 +47,7 @@ def named(connection: Connection, scope: Scope, name: str) -> list[str]:
         CONVERSATION.c.id.startswith(name, autoescape=True),
         _source_has("sessionId", name, whole=False),
     ]
-    return _ids(connection, scope, or_(*begun))
+    return _ids(connection, scope, or_(*begun), order=[CONVERSATION.c.parent_conversation_id.is_not(None)])
 
 
 def newest(connection: Connection, scope: Scope, agent: str | None, most: int) -> list[str]:
@@ -82,11 +84,13 @@ def _entries(connection: Connection, scope: Scope, condition: ColumnElement[bool
     return list(connection.execute(statement))
 
 
-def _ids(connection: Connection, scope: Scope, *conditions: Any, most: int = _MOST) -> list[str]:
+def _ids(
+    connection: Connection, scope: Scope, *conditions: Any, most: int = _MOST, order: Sequence[Any] = ()
+) -> list[str]:
     statement = (
         select(CONVERSATION.c.id)
         .where(CONVERSATION.c.id.is_not(None), scope.condition, *conditions)
-        .order_by(CONVERSATION.c.modified_at.desc(), CONVERSATION.c.key.desc())
+        .order_by(*order, CONVERSATION.c.modified_at.desc(), CONVERSATION.c.key.desc())
         .limit(most)
     )
     return list(connection.execute(statement).scalars())
