@@ -125,9 +125,13 @@ async def test_a_sub_agent_of_copilot_that_was_deleted_is_not_brought_back(
     await following.update(folder.as_uri())
     deleted = (await stored(client, folder))["s-1/sub-2"]
     await following.forget(conversation_id=deleted["id"])
-    write(path, *events, event("assistant.message", "sub-2", content="48117"))
-    await following.update(folder.as_uri())
-    assert set(await stored(client, folder)) == {"s-1", "s-1/sub-1"}
+    for _ in range(2):
+        events += [event("assistant.message", "sub-2", content="48117"), event("user.message", content="go on")]
+        write(path, *events)
+        await following.update(folder.as_uri())
+    conversations = await stored(client, folder)
+    assert set(conversations) == {"s-1", "s-1/sub-1"}
+    assert conversations["s-1"]["entryCount"] == 3
 
 
 async def test_what_looks_like_a_sub_agent_starts_no_conversation(client: Client, folder: Path) -> None:

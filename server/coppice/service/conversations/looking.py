@@ -84,7 +84,8 @@ class Look:
             last = _first_reading(agent, transcript)
             fresh.append(last)
         if self._workspace is not None and last.workspace != self._workspace:
-            self._watches[agent.name].ignore(transcript)
+            if transcript.part is None:
+                self._watches[agent.name].ignore(transcript)
             return None
         place = (transcript.path, transcript.size, transcript.modified)
         if place != (last.path, last.size, last.modified):  # of thousands, few are
