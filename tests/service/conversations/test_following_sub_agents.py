@@ -9,11 +9,14 @@ import pytest
 from conftest_service import Client
 from session_samples import TIME, Json
 
+from coppice.errors import StorageFailedError
 from coppice.service.conversations.looking import Look
+from coppice.service.conversations.transcript_storing import TranscriptStorer
 from coppice.settings import SourceSettings
+from coppice.sources.agent import Transcript
 from coppice.sources.registry import AGENTS
 from coppice.store.search.indexing import EVERYTHING
-from coppice.store.transcript_catalog import TranscriptCatalog
+from coppice.store.transcript_catalog import Reading, TranscriptCatalog
 
 NUMBERS = count()
 ONE, TWO = "11111111-aaaa-4000-8000-000000000001", "22222222-bbbb-4000-8000-000000000002"
@@ -114,6 +117,27 @@ async def test_another_process_knows_the_sub_agents_of_a_session_without_reading
     followed = look.changed(lambda: None)
     assert sorted(each.reading.key for each in followed) == ["s-1", "s-1/sub-1", "s-1/sub-2"]
     assert all(each.is_current for each in followed)
+
+
+async def test_a_sub_agent_that_could_not_be_read_is_read_by_another_process(
+    client: Client, folder: Path, data_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, events = session_of(folder)
+    write(path, *events)
+    await client.service.following.update(folder.as_uri())
+    write(path, *events, event("assistant.message", "sub-1", content="48117"))
+    take = TranscriptStorer.stored
+
+    def fail(self: TranscriptStorer, transcript: Transcript, format_: str, last: Reading) -> Reading:
+        if transcript.part is not None:
+            raise StorageFailedError("It is locked.")
+        return take(self, transcript, format_, last)
+
+    monkeypatch.setattr(TranscriptStorer, "stored", fail)
+    updated = await client.service.following.update(folder.as_uri())
+    assert updated.problems == ["events.jsonl: It is locked."]
+    look = Look(folder.as_uri(), SourceSettings(), TranscriptCatalog(data_directory))
+    assert [each.reading.key for each in look.changed(lambda: None) if not each.is_current] == ["s-1/sub-1"]
 
 
 async def test_a_sub_agent_of_copilot_that_was_deleted_is_not_brought_back(

@@ -111,8 +111,17 @@ class Look:
         except ImportFailedError:
             return {}
         readings = self._catalog.readings(parts) if parts else {}
-        followed = {key: self._followed(part, readings.get(key), fresh) for key, part in parts.items()}
-        return {key: each for key, each in followed.items() if each is not None}
+        followed: dict[tuple[str, str], FollowedTranscript] = {}
+        for key, part in parts.items():
+            each = self._followed(part, readings.get(key), fresh)
+            if each is None:
+                continue
+            if each.reading.stamp and not each.is_current:
+                # The session may be recorded as read, and this part not: it is due until it is read.
+                each = replace(each, reading=replace(each.reading, stamp=""))
+                fresh.append(each.reading)
+            followed[key] = each
+        return followed
 
     @property
     def unlisted(self) -> dict[str, str]:
