@@ -158,6 +158,22 @@ async def test_a_sub_agent_of_copilot_that_was_deleted_is_not_brought_back(
     assert conversations["s-1"]["entryCount"] == 3
 
 
+async def test_the_sub_agents_of_a_session_that_was_deleted_stay_as_they_are(
+    client: Client, folder: Path
+) -> None:
+    path, events = session_of(folder)
+    write(path, *events)
+    following = client.service.following
+    await following.update(folder.as_uri())
+    await following.forget(conversation_id=(await stored(client, folder))["s-1"]["id"])
+    write(path, *events, event("assistant.message", "sub-1", content="48117"), *started("sub-3"))
+    assert (await following.update(folder.as_uri())).read == 0
+    assert (await following.update(None)).read == 0
+    assert set(await stored(client, folder)) == {"s-1/sub-1", "s-1/sub-2"}
+    there = await following.transcripts()
+    assert {each.reading.key for each in there if each.transcript} == {"s-1", "s-1/sub-1", "s-1/sub-2"}
+
+
 async def test_what_looks_like_a_sub_agent_starts_no_conversation(client: Client, folder: Path) -> None:
     path, events = session_of(folder)
     named = event("assistant.message", content="", toolRequests=[{"agentId": "x", "say": "subagent.started"}])

@@ -96,12 +96,13 @@ class Look:
         self, session: FollowedTranscript, last: list[Reading], fresh: list[Reading]
     ) -> dict[tuple[str, str], FollowedTranscript]:
         """The sub-agents in the transcript of a session. `last` are those that the catalog has, where all are
-        asked for: it is read only for what is new.
+        asked for: it is read only for what is new. Those of a forgotten session stay as they are.
         """
         agent, transcript = session.agent, session.transcript
         if transcript is None or transcript.part is not None:
             return {}
-        if session.is_current and all(each.stamp or each.forgotten for each in last):
+        as_recorded = session.is_current and all(each.stamp or each.forgotten for each in last)
+        if as_recorded or session.reading.forgotten:
             return {
                 (each.agent, each.key): FollowedTranscript(agent, each, _as_read(each, transcript))
                 for each in last
