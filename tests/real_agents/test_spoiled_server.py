@@ -8,7 +8,6 @@ from real_agents.conftest import RealAgent, write
 from real_agents.test_search import QUESTION, searching
 
 CONFIGURATIONS = {"claude-code": ".claude.json", "codex": ".codex/config.toml"}
-OPTIONS = {"codex": ("-c", "mcp_servers.coppice.tool_timeout_sec=1")}
 SERVER = """
 import os, sys, time
 from coppice.mcp import server
@@ -19,8 +18,8 @@ sys.exit(main([]))
 """Lists its tools as always."""
 
 
-def spoil(agent: RealAgent, spoiled: str) -> None:
-    """The agent starts a server that does this at each call of a tool, and waits a second for an answer."""
+def spoil(agent: RealAgent, spoiled: str, seconds: int) -> None:
+    """The agent starts a server that does this at each call of a tool, and waits so long for an answer."""
     program = agent.home / "spoiled.py"
     write(program, SERVER.format(spoiled=spoiled))
     path = agent.home / CONFIGURATIONS[agent.name]
@@ -28,19 +27,23 @@ def spoil(agent: RealAgent, spoiled: str) -> None:
     text, count = re.subn(words, json.dumps(str(program)), path.read_text())
     assert count == 1, path.read_text()
     path.write_text(text)
-    agent.environment["MCP_TOOL_TIMEOUT"] = "1000"  # Claude Code's
+    if agent.name == "codex":
+        agent.arguments += ("-c", f"mcp_servers.coppice.tool_timeout_sec={seconds}")
+    agent.environment["MCP_TOOL_TIMEOUT"] = str(seconds * 1000)  # Claude Code's
 
 
 @pytest.mark.parametrize(
-    ("spoiled", "reason"),
-    [("time.sleep(30)", "timed out"), ("os._exit(3)", "closed")],
+    ("spoiled", "seconds", "reason"),
+    [("time.sleep(30)", 1, "timed out"), ("os._exit(3)", 60, "closed")],
     ids=["late", "crashing"],
 )
 @pytest.mark.parametrize("agent", list(CONFIGURATIONS), indirect=True)
-def test_an_agent_goes_on_when_a_call_gets_no_answer(agent: RealAgent, spoiled: str, reason: str) -> None:
+def test_an_agent_goes_on_when_a_call_gets_no_answer(
+    agent: RealAgent, spoiled: str, seconds: int, reason: str
+) -> None:
     agent.coppice("connect", agent.name)
-    spoil(agent, spoiled)
+    spoil(agent, spoiled, seconds)
     searching(agent)
-    asked = agent.run(QUESTION, *OPTIONS.get(agent.name, ()))
+    asked = agent.run(QUESTION)
     assert reason in asked[-1].last
     assert "It is in the history." in agent.shown
