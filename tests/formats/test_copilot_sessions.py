@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from session_samples import TIME, Json, lines_of, read_lines, texts
 
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
+from coppice.formats.source import NotResumableError
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import AssistantMessage, ImageContent, TextContent, ToolResultMessage, Usage
 
@@ -168,3 +170,17 @@ def test_a_sub_agent_is_read_as_a_part_of_the_file(tmp_path: Path) -> None:
     again = open_growing(path, "copilot", reader.checkpoint, part="sub-1")
     assert [(each.id, each.parent_id) for each in again] == [(each.id, each.parent_id) for each in entries]
     assert isinstance(next(iter(again)), CustomMessageEntry)
+
+
+def test_a_checkpoint_at_which_sub_agents_were_read_as_the_session_is_not_gone_on_from(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    user = event("user.message", "u", content="go")
+    path.write_text("\n".join(lines_of(event("session.start", "0", **START), user)) + "\n")
+    reader = open_growing(path, "copilot")
+    assert texts(list(reader)) == ["go"]
+    checkpoint = reader.checkpoint
+    assert checkpoint is not None
+    assert texts(list(open_growing(path, "copilot", checkpoint))) == ["go"]
+    del checkpoint.state["version"]
+    with pytest.raises(NotResumableError):
+        open_growing(path, "copilot", checkpoint)

@@ -13,7 +13,7 @@ from typing_extensions import override
 from coppice.formats.lines import ParsedLine, object_at, objects_at, text_at, type_of
 from coppice.formats.record_log import RecordLog
 from coppice.formats.session import derived_id
-from coppice.formats.source import Source
+from coppice.formats.source import NotResumableError, Source
 from coppice.tree.entries import (
     HARNESS_TYPE,
     CompactionEntry,
@@ -42,6 +42,7 @@ _ASKING_TOOL: Final = "ask_user"
 _REJECTED: Final = "rejected"  # code of the error of a call that the user rejected
 STARTED: Final = "subagent.started"
 _OTHERS: Final = "of another agent"
+_VERSION: Final = 2  # of a checkpoint's state; before, what sub-agents write was read as the session's
 _IGNORED: Final = frozenset(
     {
         "abort",
@@ -110,6 +111,8 @@ class Reader(RecordLog):
     )
 
     def __init__(self, source: Source) -> None:
+        if source.start is not None and source.start.state.get("version") != _VERSION:
+            raise NotResumableError
         super().__init__(source)
         self.header.of_sub_agent = source.part is not None
 
@@ -150,7 +153,7 @@ class Reader(RecordLog):
 
     @override
     def _state(self) -> dict[str, Any]:
-        return {**super()._state(), "cut": self._cut}
+        return {**super()._state(), "version": _VERSION, "cut": self._cut}
 
     @override
     def _made_of(self, line: ParsedLine) -> Iterator[Entry]:
