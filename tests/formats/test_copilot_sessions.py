@@ -172,7 +172,9 @@ def test_a_sub_agent_is_read_as_a_part_of_the_file(tmp_path: Path) -> None:
     assert isinstance(next(iter(again)), CustomMessageEntry)
 
 
-def test_a_checkpoint_at_which_sub_agents_were_read_as_the_session_is_not_gone_on_from(tmp_path: Path) -> None:
+def test_a_checkpoint_at_which_sub_agents_were_read_as_the_session_is_not_gone_on_from(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "events.jsonl"
     user = event("user.message", "u", content="go")
     path.write_text("\n".join(lines_of(event("session.start", "0", **START), user)) + "\n")

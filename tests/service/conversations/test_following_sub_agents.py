@@ -150,7 +150,10 @@ async def test_a_sub_agent_of_copilot_that_was_deleted_is_not_brought_back(
     deleted = (await stored(client, folder))["s-1/sub-2"]
     await following.forget(conversation_id=deleted["id"])
     for _ in range(2):
-        events += [event("assistant.message", "sub-2", content="48117"), event("user.message", content="go on")]
+        events += [
+            event("assistant.message", "sub-2", content="48117"),
+            event("user.message", content="go on"),
+        ]
         write(path, *events)
         await following.update(folder.as_uri())
     conversations = await stored(client, folder)
