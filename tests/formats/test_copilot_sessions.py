@@ -131,6 +131,15 @@ def test_what_is_no_part_of_the_conversation_is_counted() -> None:
     assert dict(reader.skipped) == {"system.message": 1, "of another agent": 1}
 
 
+@pytest.mark.parametrize("agent", ["", "find port", "call|1", "日本", "x" * 101, 7, {}])
+def test_events_of_an_agent_whose_id_is_not_read_are_unknown(agent: object) -> None:
+    user = event("user.message", "u", content="go")
+    of_agent = {**event("assistant.message", "a", content="48117"), "agentId": agent}
+    reader, entries = read(user, of_agent, {**of_agent, "agentId": "x" * 100})
+    assert texts(entries) == ["go"]
+    assert (reader.unknown.total(), reader.skipped.total()) == (1, 2)
+
+
 def of_sub_agent(kind: str, entry_id: str, **data: Any) -> Json:
     """Some of a sub-agent's events name the call that it was started by, all name the sub-agent."""
     return {**event(kind, entry_id, **data), "agentId": "sub-1"}

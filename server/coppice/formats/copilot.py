@@ -5,6 +5,7 @@ left out. Sub-agents write into the file of their session, each event with their
 agent itself writes has one.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
@@ -41,7 +42,10 @@ UNKNOWN_TOOL: Final = "unknown"
 _ASKING_TOOL: Final = "ask_user"
 _REJECTED: Final = "rejected"  # code of the error of a call that the user rejected
 STARTED: Final = "subagent.started"
+AGENT_ID: Final = re.compile(r"[\w-]{1,100}", re.ASCII)
+"""Of a sub-agent that is read; the events of others are not."""
 _OTHERS: Final = "of another agent"
+_UNREAD: Final = "of an agent whose id is not read"
 _VERSION: Final = 2  # of a checkpoint's state; before, what sub-agents write was read as the session's
 _IGNORED: Final = frozenset(
     {
@@ -121,7 +125,11 @@ class Reader(RecordLog):
         part, data = self._source.part, object_at(value, "data")
         marks = (value.get("agentId"), data.get("agentId"), data.get("parentToolCallId"))
         is_own = marks == (None, None, None) if part is None else marks[0] == part
-        return super()._kind(value) if is_own else _OTHERS
+        if is_own:
+            return super()._kind(value)
+        agent = marks[0]
+        is_read = agent is None or (isinstance(agent, str) and AGENT_ID.fullmatch(agent))
+        return _OTHERS if is_read else _UNREAD
 
     @override
     def _survey(self, line: ParsedLine) -> None:

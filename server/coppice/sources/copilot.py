@@ -9,7 +9,7 @@ from typing import Final
 
 from typing_extensions import override
 
-from coppice.formats.copilot import STARTED
+from coppice.formats.copilot import AGENT_ID, STARTED
 from coppice.formats.lines import MAX_LINE_BYTES, UnusableLineError, object_at, parse_object, text_at, type_of
 from coppice.formats.source import Source
 from coppice.sources.agent import Transcript
@@ -17,7 +17,7 @@ from coppice.sources.files import FileAgent
 
 _MOST: Final = 1_000
 """Sub-agents of a session. Each is a conversation; a hostile file could start any number."""
-_AGENT: Final = re.compile(rb'"agentId"\s{0,9}:\s{0,9}"([\w-]{1,100})"')
+_AGENT: Final = re.compile(rb'"agentId"\s{0,9}:\s{0,9}"(%b)"' % AGENT_ID.pattern.encode())
 
 
 @dataclass(frozen=True)
