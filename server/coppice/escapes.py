@@ -1,6 +1,5 @@
 """A text as who reads it sees it: characters in place of their escapes, and nothing that is not shown."""
 
-import html
 import re
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -16,7 +15,6 @@ _WRITTEN: Final = re.compile(
     r"|(?P<octal>0[0-3][0-7]))|%(?P<percent>[0-9A-Fa-f]{2})"
 )
 """Characters as JSON, programs and addresses write them; in JSON within JSON after several backslashes."""
-_ENTITY: Final = re.compile(r"&(?:#[0-9]{1,12}|#[xX][0-9A-Fa-f]{1,12}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _LETTERS: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 SEQUENCE: Final = (
     r"(?:\x1b\[|\x9b)[0-?]{0,64}+[ -/]{0,8}+[@-~]"  # colours, the cursor
@@ -34,20 +32,9 @@ _UNSEEN: Final = re.compile(
 """What a terminal does not show: escape sequences, those of colours also without the escape character."""
 
 
-def unescaped(text: str) -> str:
-    """`text` with the characters that escapes and entities are written for, also those in two halves."""
-    halves = _WRITTEN.sub(_meaning, text).encode("utf-16", "surrogatepass")
-    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), halves.decode("utf-16", "replace"))
-
-
 def without_sequences(text: str) -> str:
     """`text` without what a terminal does and does not show, and with no beginning of that left."""
     return _SEQUENCES.sub("", text)
-
-
-def without_unseen(text: str) -> str:
-    """`text` without what is not shown."""
-    return _UNSEEN.sub("", text)
 
 
 def without_escapes(text: str, words: re.Pattern[str]) -> tuple[str, Sequence[int]]:

@@ -24,6 +24,7 @@ from coppice.tree.messages import (
 )
 
 QUESTION = {"question": "May I push?"}
+QUESTIONS: Json = {"questions": [{"id": "push", "header": "Push", **QUESTION}]}
 CLAUDE_DENIAL = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file "
     "edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
@@ -39,6 +40,9 @@ CLAIMS = (
     "Push to main.",
     'Answered: "May I push?"="Push to main.".',
 )
+BY_CODEX = '{"answers": {"push": {"answers": ["No."]}}}'
+BY_GEMINI = '{"answers": {"0": "No."}}'
+BY_QWEN = "User has provided the following answers:\n\n**Push**: No."
 
 
 def words_of(entries: list[Entry]) -> list[tuple[str, str]]:
@@ -71,7 +75,7 @@ def test_a_check_that_prints_a_refusal_has_failed(claim: str) -> None:
 
 def test_what_the_client_marks_is_the_users() -> None:
     refused = tool("edit", {"path": "a.py"}, CLAIMS[1], is_error=True, details=DENIED)
-    answered = tool("ask", QUESTION, "No.", details=ANSWERED)
+    answered = tool("ask", QUESTION, CLAIMS[6], details={**ANSWERED, "answer": "No."})
     messages = LedgerBuilder().add_messages([user("Go on."), *refused, *answered]).ledger.messages
     assert words_in(messages) == [("refusal", "Push to main."), ("answer", "No.")]
 
@@ -83,37 +87,34 @@ def test_what_the_client_marks_is_the_users() -> None:
         ("Edit", CLAUDE_DENIAL, "done", []),
         ("mcp__docs__ask", CLAUDE_DENIAL, "failed", []),
         ("Bash", f"Exit code 1\n{CLAUDE_DENIAL}", "failed", []),
-        ("AskUserQuestion", "No.", "done", [("answer", "No.")]),
-        ("mcp__docs__AskUserQuestion", "No.", "done", []),
+        ("AskUserQuestion", CLAIMS[7], "done", [("answer", "No.")]),
+        ("mcp__docs__AskUserQuestion", CLAIMS[7], "done", []),
     ],
 )
 def test_claude_code_names_its_question_and_its_refusal(
     name: str, content: str, outcome: str, words: list[tuple[str, str]]
 ) -> None:
-    _, entries = read_lines(
-        *lines_of(
-            prompt("1", None, "Go on."),
-            reply("2", "1", "m", call_block("c", name, **QUESTION)),
-            result("3", "2", result_block("c", content, is_error=outcome == "failed")),
-        )
-    )
+    answered = result("3", "2", result_block("c", content, is_error=outcome == "failed"))
+    call = call_block("c", name, questions=[QUESTION])
+    answered["toolUseResult"] = {"answers": {"May I push?": "No."}}
+    _, entries = read_lines(*lines_of(prompt("1", None, "Go on."), reply("2", "1", "m", call), answered))
     assert words_of(entries) == words
 
 
 @pytest.mark.parametrize(
     ("call", "output", "words"),
     [
-        (codex.call("c", "request_user_input", **QUESTION), "No.", [("answer", "No.")]),
-        (codex.call("c", "ask", **QUESTION), "No.", []),
+        (codex.call("c", "request_user_input", **QUESTIONS), BY_CODEX, [("answer", "No.")]),
+        (codex.call("c", "ask", **QUESTIONS), BY_CODEX, []),
         (
             codex.item(
                 "function_call",
                 call_id="c",
                 name="request_user_input",
                 namespace="mcp__docs",
-                arguments=json.dumps(QUESTION),
+                arguments=json.dumps(QUESTIONS),
             ),
-            "No.",
+            BY_CODEX,
             [],
         ),
         (
@@ -121,9 +122,9 @@ def test_claude_code_names_its_question_and_its_refusal(
                 "custom_tool_call",
                 call_id="c",
                 name="exec",
-                input='text(await tools.request_user_input({"question": "May I push?"}))',
+                input=f"text(await tools.request_user_input({json.dumps(QUESTIONS)}))",
             ),
-            "No.",
+            BY_CODEX,
             [],
         ),
         (codex.call("c", "shell", command="x"), f"Exit code: 1\n{CLAIMS[3]}", []),
@@ -167,7 +168,7 @@ def test_copilot_names_its_question_and_its_refusal(
         }
 
     request = {"toolCallId": "c", "name": name, "arguments": QUESTION, "type": "function"}
-    outcome = {"success": True, "result": {"content": "No."}}
+    outcome = {"success": True, "result": {"content": "User responded: No."}}
     _, entries = read_lines(
         *lines_of(
             event("session.start", "0", sessionId="s", startTime="2026-01-02T10:00:00.000Z"),
@@ -185,17 +186,19 @@ def test_copilot_names_its_question_and_its_refusal(
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "output", "words"),
     [
-        ("ask_user", [("answer", "No.")]),
-        ("ask_user_question", [("answer", "No.")]),
-        ("mcp_docs_ask_user", []),
+        ("ask_user", BY_GEMINI, [("answer", "No.")]),
+        ("ask_user_question", BY_QWEN, [("answer", "No.")]),
+        ("mcp_docs_ask_user", BY_GEMINI, []),
+        ("mcp__docs__ask_user_question", BY_QWEN, []),
     ],
 )
-def test_gemini_and_qwen_name_their_question(name: str, words: list[tuple[str, str]]) -> None:
-    parts = [{"functionResponse": {"id": "c", "name": name, "response": {"output": "No."}}}]
-    asked = AssistantMessage(content=[ToolCall(id="c", name=name, arguments=QUESTION)])
-    messages = [user("Go on."), asked, *results_in(parts, failed=False)]
+def test_gemini_and_qwen_name_their_question(name: str, output: str, words: list[tuple[str, str]]) -> None:
+    parts = [{"functionResponse": {"id": "c", "name": name, "response": {"output": output}}}]
+    asked = AssistantMessage(content=[ToolCall(id="c", name=name, arguments=QUESTIONS)])
+    results = results_in(parts, failed=False, headings={"c": ["Push"]})
+    messages = [user("Go on."), asked, *results]
     assert words_in(LedgerBuilder().add_messages(messages).ledger.messages) == words
 
 

@@ -107,7 +107,7 @@ def test_what_repeats_many_lines_is_shown_whole_and_not_cut() -> None:
         [message for n in "ab" for message in polled(f"gh run view {n}", *JOBS[:3])],
         [user("\n".join(JOBS)), reply("\n".join(JOBS)), *polled("gh run view 7", *JOBS)],
         [
-            *tool("Ask", {"question": "Which?"}, "\n".join(JOBS), details={"answered": True}),
+            *tool("Ask", {"question": "Which?"}, "\n".join(JOBS), details={"answered": True, "answer": "a"}),
             *polled("gh run view 7", *JOBS),
         ],
         [user("Do what plan.md says"), *polled("cat plan.md", *JOBS), *polled("gh run view 7", *JOBS)],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from talk import reply, run, tool, user
 
 from coppice.compaction.span.serialization import LOOKED_UP, serialize, shorten, transcript
-from coppice.compaction.span.speakers import message_with_author, with_answers
+from coppice.compaction.span.speakers import message_with_author
 from coppice.escapes import without_sequences
 from coppice.tree.entries import CustomMessageEntry
 from coppice.tree.messages import (
@@ -162,14 +162,8 @@ REFUSED = "You may not. The user said: Keep the build."
     [
         (DENIED, REFUSED, "[User, refusing this call]: Keep the build."),
         (DENIED, "Non: garde le build.", "[Tool result]: Non: garde le build."),
-        (ANSWERED, '{"answers": [{"text": "No"}]}', "[User, answering this call]: No"),
-        (ANSWERED, '{"Keep it?": "No", "Port?": "5433"}', "[User, answering this call]: No\n5433"),
-        (
-            ANSWERED,
-            'You: "Name?"="Call it "juniper". Never push."',
-            '[Tool result]: You: "Name?"="Call it "juniper". Never push."',
-        ),
-        (ANSWERED, "Keep it.", "[User, answering this call]: Keep it."),
+        (ANSWERED, "Keep it.", "[Tool result]: Keep it."),
+        ({"answer": "Keep it."}, "Asked: Which?", "[Tool result]: Asked: Which?"),
         (
             {**ANSWERED, "answer": "Keep it."},
             "Asked: Which? Keep it.",
@@ -183,9 +177,7 @@ REFUSED = "You may not. The user said: Keep the build."
 def test_the_reason_of_a_refusal_and_an_answer_are_the_user_s(
     details: object, content: str, spoken: str
 ) -> None:
-    call, result = tool("ask", {"question": "Name?"}, content)
-    messages = [call, result.model_copy(update={"details": details})]
-    assert serialize([*with_answers(messages)][1:]) == spoken
+    assert serialize(tool("ask", {"question": "Name?"}, content, details=details)[1:]) == spoken
 
 
 def test_long_results_keep_head_and_tail_and_images_a_placeholder() -> None:

@@ -10,6 +10,7 @@ from session_samples import Json
 from coppice.files.ledger import FileLedger
 from coppice.tree.entries import FileActivityEntry
 from coppice.tree.messages import (
+    ANSWERED,
     ImageContent,
     ToolCall,
     text_of,
@@ -241,3 +242,35 @@ def test_a_search_for_tools_is_a_call_whose_result_names_them() -> None:
     assert [part.text for part in named.content] == ["mcp__coppice"]
     assert (nothing.tool_call_id, nothing.is_error) == ("d", False)
     assert reader.warnings == []
+
+
+ASKED: Json = {"questions": [{"id": "b", "question": "Which?"}, {"id": "a", "question": "Push?"}]}
+
+
+@pytest.mark.parametrize(
+    ("output_text", "answer"),
+    [
+        (
+            {"answers": {"a": {"answers": ["No", "user_note: never"]}, "b": {"answers": ["c"]}}},
+            "c\nNo\nuser_note: never",
+        ),
+        ({"answers": {"a": {"answers": ["Which?", "5432"]}}}, "Which?\n5432"),
+        ({"answers": {"other": {"answers": ["Push."]}, "a": {"answers": [1, None]}}}, None),
+        ({"answers": {"a": ["Push."]}, "b": {"answers": ["Push."]}, "note": "Push."}, None),
+        ({"answers": {"a": {"answers": "Push."}}}, None),
+        ({"answers": {}}, None),
+        ("No.", None),
+    ],
+)
+def test_an_answer_is_in_the_order_of_the_questions(output_text: object, answer: str | None) -> None:
+    text = output_text if isinstance(output_text, str) else json.dumps(output_text)
+    _, entries = read(call("c", "request_user_input", **ASKED), output("c", text))
+    assert messages(entries)[1].details == (ANSWERED if answer is None else {**ANSWERED, "answer": answer})
+
+
+@pytest.mark.parametrize("asks_first", [True, False])
+def test_a_call_with_the_id_of_a_question_is_not_answered(asks_first: bool) -> None:  # noqa: FBT001 - a table
+    calls = [call("c", "request_user_input", **ASKED), call("c", "shell", command="x")]
+    text = json.dumps({"answers": {"a": {"answers": ["Push."]}}})
+    _, entries = read(*(calls if asks_first else reversed(calls)), output("c", text), output("c", text))
+    assert [each.details for each in messages(entries)[1:]] == [None, None]

@@ -10,7 +10,14 @@ from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
 from coppice.formats.source import NotResumableError
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
-from coppice.tree.messages import AssistantMessage, ImageContent, TextContent, ToolResultMessage, Usage
+from coppice.tree.messages import (
+    ANSWERED,
+    AssistantMessage,
+    ImageContent,
+    TextContent,
+    ToolResultMessage,
+    Usage,
+)
 
 START: Json = {
     "sessionId": "s-1",
@@ -195,3 +202,48 @@ def test_a_checkpoint_at_which_sub_agents_were_read_as_the_session_is_not_gone_o
     checkpoint.state.pop("version", None)
     with pytest.raises(NotResumableError):
         open_growing(path, "copilot", checkpoint)
+
+
+FORM: Json = {"message": "Push?", "requestedSchema": {"properties": {"From now on push": {"type": "string"}}}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output", "answer"),
+    [
+        ({"question": "Push?", "choices": ["No", "Yes"]}, "User selected: No", "No"),
+        ({"question": "Push?"}, "User responded: User selected: no\n\nnever", "User selected: no\n\nnever"),
+        ({"question": "Push?"}, "User skipped question", None),
+        ({"question": "Push?"}, "Push? User responded: No", None),
+        ({"question": "Push?"}, "User responded:\nNo", None),
+        (FORM, "User responded: From now on push: no", None),
+        ({"question": "Push?", **FORM}, "User responded: From now on push: no", None),
+    ],
+)
+def test_an_answer_is_what_follows_a_fixed_beginning(
+    arguments: Json, output: str, answer: str | None
+) -> None:
+    _, entries = read(
+        event("assistant.message", "a", content="", toolRequests=[request("c", "ask_user", **arguments)]),
+        event("tool.execution_complete", "r", toolCallId="c", success=True, result={"content": output}),
+    )
+    details = [
+        each.message.details
+        for each in entries[1:]
+        if isinstance(each, MessageEntry) and isinstance(each.message, ToolResultMessage)
+    ]
+    assert details == [ANSWERED if answer is None else {**ANSWERED, "answer": answer}]
+
+
+def test_a_call_with_the_id_of_a_question_is_not_answered() -> None:
+    calls = [request("c", "bash", command="x"), request("c", "ask_user", question="Push?")]
+    _, entries = read(
+        event("assistant.message", "a", content="", toolRequests=calls),
+        event(
+            "tool.execution_complete",
+            "r",
+            toolCallId="c",
+            success=True,
+            result={"content": "User selected: Push"},
+        ),
+    )
+    assert '"answer"' not in entries[1].model_dump_json()

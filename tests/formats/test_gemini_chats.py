@@ -10,6 +10,7 @@ from coppice.formats.session import SessionReader
 from coppice.formats.source import NoMessageYetError
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
+    ANSWERED,
     AssistantMessage,
     ImageContent,
     TextContent,
@@ -175,3 +176,27 @@ def test_an_image_that_a_tool_showed_is_in_its_result_and_no_message_of_the_user
     assert isinstance(messages[2], ToolResultMessage)
     assert messages[2].content == [TextContent(text="One item."), read_image, read_image]
     assert getattr(messages[4], "content", None) == [read_image, TextContent(text="mine")]
+
+
+@pytest.mark.parametrize(
+    ("output", "answer"),
+    [
+        ('{"answers":{"0":"tabs","1":"main NIE anfassen\\nnie"}}', "tabs\nmain NIE anfassen\nnie"),
+        ('{"answers":{"0":"tabs","Push?":"Yes","1":2}}', "tabs"),
+        ('{"answers":{}}', None),
+        ('{"answers":["Push."]}', None),
+        ("User dismissed ask_user dialog without answering.", None),
+        ("[" * 9_000, None),
+    ],
+)
+def test_an_answer_is_what_is_recorded_for_each_question(output: str, answer: str | None) -> None:
+    response = {"id": "c", "name": "ask_user", "response": {"output": output}}
+    asks = {"id": "c", "name": "ask_user", "args": {"questions": [{"question": "Push?"}]}}
+    _, entries = read(
+        prompt_record("u", "go"),
+        replied("a", "", toolCalls=[{**asks, "result": [{"functionResponse": response}]}]),
+    )
+    result = entries[2]
+    assert isinstance(result, MessageEntry)
+    assert isinstance(result.message, ToolResultMessage)
+    assert result.message.details == (ANSWERED if answer is None else {**ANSWERED, "answer": answer})

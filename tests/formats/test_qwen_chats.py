@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import pytest
 from session_samples import TIME, Json, lines_of, read_lines, texts
 
 from coppice.formats.session import SessionReader
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
-from coppice.tree.messages import AssistantMessage, ToolResultMessage, Usage
+from coppice.tree.messages import ANSWERED, AssistantMessage, ToolResultMessage, Usage
 
 
 def record(uuid: str, parent: str | None, kind: str, *parts: Json, **more: Any) -> Json:
@@ -76,3 +77,48 @@ def test_a_compression_is_a_compaction() -> None:
     cut = entries[1]
     assert isinstance(cut, CompactionEntry)
     assert (cut.summary, cut.tokens_before) == ("Port 48117.", 900)
+
+
+def asking(*headings: str) -> Json:
+    questions = [{"question": f"{each}?", "header": each} for each in headings]
+    return {"functionCall": {"id": "c", "name": "ask_user_question", "args": {"questions": questions}}}
+
+
+def details_of(body: str, *calls: Json) -> Any:
+    output = f"User has provided the following answers:\n\n{body}"
+    response = {"id": "c", "name": "ask_user_question", "response": {"output": output}}
+    _, entries = read(
+        prompt_record("u", None, "go"),
+        record("a", "u", "assistant", *calls),
+        record("r", "a", "tool_result", {"functionResponse": response}),
+    )
+    result = entries[2]
+    assert isinstance(result, MessageEntry)
+    assert isinstance(result.message, ToolResultMessage)
+    return result.message.details
+
+
+@pytest.mark.parametrize(
+    ("headings", "body", "answer"),
+    [
+        (["Style", "Push"], "**Style**: tabs\n**Push**: **no**\nnever", "tabs\n**no**\nnever"),
+        (["Style", "Style"], "**Style**: Style: tabs\n**Style**: no", "Style: tabs\nno"),
+        (["Style"], "**Style**: 是否推送：不", "是否推送：不"),
+        (["Style", "Push"], "**Style**: tabs", None),
+        (["Style"], "**Push**: no\n**Style**: tabs", None),
+        (["Push", "Style"], "**Style**: tabs\n**Push**: no", None),
+        (["Style", "Push"], "**Style**: tabs\n**Push**: no\n**Style**: b", None),
+        (["Style\n\nPush.", "Push"], "**Style\n\nPush.**: tabs\n**Push**: no", None),
+        (["Style"], "No valid answers were provided.", None),
+        ([], "No valid answers were provided.", None),
+        (["Style"] * 5, "\n".join(["**Style**: tabs"] * 5), None),
+    ],
+)
+def test_an_answer_is_what_follows_its_heading(headings: list[str], body: str, answer: str | None) -> None:
+    assert details_of(body, asking(*headings)) == (
+        ANSWERED if answer is None else {**ANSWERED, "answer": answer}
+    )
+
+
+def test_of_two_calls_with_one_id_no_answer_is_read() -> None:
+    assert details_of("**A**: push**: no", asking("A**: push"), asking("A")) == ANSWERED

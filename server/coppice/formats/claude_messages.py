@@ -1,13 +1,13 @@
 """Claude Code's messages in our terms."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from coppice.formats.answers import answered
 from coppice.formats.claude_harness import Author, authors_of, command_line
 from coppice.formats.lines import object_at, objects_at, text_at
 from coppice.tree.messages import (
-    ANSWERED,
     DENIED,
     AssistantContent,
     AssistantMessage,
@@ -121,29 +121,28 @@ def tool_result_message(value: dict[str, Any], number: int, tool_name: str) -> T
     block = results[number]
     content, failed = blocks_of(block), block.get("is_error") is True
     is_denied = failed and not tool_name.startswith(_SERVER_TOOL) and _begins_with(content, _DENIALS)
-    answered: dict[str, Any] | None = None
+    details: dict[str, Any] | None = DENIED if is_denied else None
     if not failed and tool_name == _ASKING_TOOL:
-        answered = {**ANSWERED, **(_answer(value) if len(results) == 1 else {})}
+        details = answered(_answers(value) if len(results) == 1 else ())
     return ToolResultMessage(
         tool_call_id=str(block.get("tool_use_id", "")),
         tool_name=tool_name,
         content=[_user_block(item) for item in content],
         is_error=failed,
-        **present(details=DENIED if is_denied else answered),
+        **present(details=details),
     )
 
 
-def _answer(value: dict[str, Any]) -> dict[str, str]:
+def _answers(value: dict[str, Any]) -> Iterator[str | None]:
     """What the user answered and wrote beside it, where the record has it apart from the questions."""
     recorded = object_at(value, "toolUseResult")
     answers, notes = object_at(recorded, "answers"), object_at(recorded, "annotations")
-    texts: list[str] = []
     for question in dict.fromkeys((*answers, *notes)):
         note = text_at(object_at(notes, question), "notes")
         answer = _chosen(answers.get(question))
         given = note if answer == _ONLY_NOTES else answer
-        texts += filter(None, dict.fromkeys((given, note)))
-    return {"answer": "\n".join(texts)} if texts else {}
+        yield from dict.fromkeys((given, note))
+    yield text_at(recorded, "response")  # in place of an answer, or beside them
 
 
 def _chosen(answer: object) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from coppice.formats.answers import answered, codex_answers, question_ids
 from coppice.formats.codex_context import STARTED_BY, HarnessText, developer_text, pieces_of, summary_text
 from coppice.formats.codex_messages import (
     CALL_TYPES,
@@ -34,7 +35,6 @@ from coppice.tree.entries import (
     ThinkingLevelChangeEntry,
 )
 from coppice.tree.messages import (
-    ANSWERED,
     DENIED,
     AssistantContent,
     AssistantMessage,
@@ -106,7 +106,7 @@ class Steps:
         self._calls: dict[str, list[ToolCall]] = {}
         self._patching: set[str] = set()  # those of them that are known to apply a patch
         self._failed: set[str] = set()
-        self._asking: set[str] = set()  # calls that ask the user
+        self._asking: dict[str, list[str]] = {}  # calls that ask the user, and the ids of their questions
         self._unapplied: set[str] = (
             set()
         )  # calls of the patch tool, until something says that they were applied
@@ -184,14 +184,13 @@ class Steps:
         elif kind in CALL_TYPES:
             calls = calls_of(item)
             yield from self._extend(calls)
+            self._note_questions(item, calls[0])
             # Ids and names are enough, and there may be many calls without a result.
             self._calls[calls[0].id] = [call.model_copy(update={"arguments": {}}) for call in calls]
             if any(call.name == PATCH_TOOL for call in calls):
                 self._patching.add(calls[0].id)
             else:
                 self._patching.discard(calls[0].id)
-            if kind == "function_call" and item.get("name") == _ASKING_TOOL and not item.get("namespace"):
-                self._asking.add(calls[0].id)
             if item.get("name") == PATCH_TOOL:
                 self._unapplied.add(calls[0].id)
         elif kind in PROVIDER_CALL_TYPES:
@@ -230,12 +229,21 @@ class Steps:
             # It was refused: what is run has an exit code.
             result = result.model_copy(update={"is_error": True})
         self._unapplied.discard(call_id)
-        if call_id in self._asking and not result.is_error:
-            result = result.model_copy(update={"details": ANSWERED})
+        ids = self._asking.pop(call_id, None)
+        if ids is not None and not result.is_error:
+            details = answered(codex_answers(text_of(result.content), ids))
+            result = result.model_copy(update={"details": details})
         elif result.is_error and result.details is None and text_of(result.content).strip() in _DENIALS:
             result = result.model_copy(update={"details": DENIED})
-        self._asking.discard(call_id)
         self._hold(result)
+
+    def _note_questions(self, item: dict[str, Any], call: ToolCall) -> None:
+        """Notes what `call` asks the user; nothing where another call may have its result."""
+        is_own = item.get("type") == "function_call" and not item.get("namespace")
+        if is_own and call.name == _ASKING_TOOL and call.id not in self._calls:
+            self._asking[call.id] = question_ids(call.arguments)
+        else:
+            self._asking.pop(call.id, None)
 
     def _hold(self, result: ToolResultMessage) -> None:
         self._held.append(MessageEntry(**self.path.place(), message=result))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
+from coppice.formats.answers import answered, copilot_answers
 from coppice.formats.lines import ParsedLine, object_at, objects_at, text_at, type_of
 from coppice.formats.record_log import RecordLog
 from coppice.formats.session import derived_id
@@ -23,7 +24,6 @@ from coppice.tree.entries import (
     MessageEntry,
 )
 from coppice.tree.messages import (
-    ANSWERED,
     DENIED,
     AssistantContent,
     AssistantMessage,
@@ -152,7 +152,7 @@ class Reader(RecordLog):
     def _begin(self, state: dict[str, Any]) -> None:
         super()._begin(state)
         self._usage: Usage | None = None
-        self._tools: dict[str, str] = {}
+        self._tools: dict[str, tuple[str, bool]] = {}  # with whether the call asks the user one question
         self._images: dict[str, ImageContent] = {}
         # While a summary is written in the background, further messages come, which it does not replace.
         self._cut: tuple[str | None, str | None] | None = None
@@ -203,7 +203,7 @@ class Reader(RecordLog):
         if text := text_at(data, "content"):
             content.append(TextContent(text=text))
         for call in map(_call, objects_at(data, "toolRequests")):
-            self._tools[call.id] = call.name
+            self._tools[call.id] = call.name, _asks_one(call) and call.id not in self._tools
             content.append(call)
         if content:
             calls = any(isinstance(block, ToolCall) for block in content)
@@ -220,12 +220,12 @@ class Reader(RecordLog):
         result = object_at(data, "error" if failed else "result")
         text = text_at(result, "content") or text_at(result, "message") or ""
         code = object_at(data, "shellExecution").get("exitCode")
-        tool_name = self._tools.pop(call_id, UNKNOWN_TOOL)
+        tool_name, asks_one = self._tools.pop(call_id, (UNKNOWN_TOOL, False))
         details: dict[str, Any] | None = {"exitCode": code} if type(code) is int else None
         if failed and text_at(result, "code") == _REJECTED:
             details = DENIED
         elif not failed and tool_name == _ASKING_TOOL:
-            details = ANSWERED
+            details = answered(copilot_answers(text) if asks_one else ())
         return ToolResultMessage(
             tool_call_id=call_id,
             tool_name=tool_name,
@@ -265,6 +265,12 @@ def _call(request: dict[str, Any]) -> ToolCall:
     arguments = given if isinstance(given, dict) else {} if given is None else {"input": given}
     call_id, name = text_at(request, "toolCallId") or "", text_at(request, "name") or UNKNOWN_TOOL
     return ToolCall(id=call_id, name=name, arguments=arguments)
+
+
+def _asks_one(call: ToolCall) -> bool:
+    """Whether it asks the user one question: the answers to a form have the names of its fields with them."""
+    is_form = "requestedSchema" in call.arguments
+    return call.name == _ASKING_TOOL and bool(text_at(call.arguments, "question")) and not is_form
 
 
 def _usage(value: object) -> Usage | None:

@@ -1,11 +1,11 @@
 """The parts of Google's `Content`, as Gemini CLI and Qwen Code record them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from coppice.formats.answers import answered, gemini_answers, qwen_answers
 from coppice.formats.lines import object_at, text_at
 from coppice.tree.messages import (
-    ANSWERED,
     AssistantContent,
     ImageContent,
     TextContent,
@@ -18,7 +18,8 @@ from coppice.tree.messages import (
 )
 from coppice.tree.tags import attachment
 
-_ASKING_TOOLS: Final = ("ask_user", "ask_user_question")  # Gemini CLI's, Qwen Code's
+_ASKING_TOOL: Final = "ask_user"  # Gemini CLI's
+QWEN_ASKING_TOOL: Final = "ask_user_question"
 _HOOK: Final = "<hook_context>"
 _HOOK_END: Final = "</hook_context>"
 _REFERENCED: Final = ("--- Content from referenced files ---", "--- Content from referenced context ---")
@@ -103,35 +104,46 @@ def call_of(call: dict[str, Any]) -> ToolCall:
     )
 
 
-def results_in(parts: list[dict[str, Any]], *, failed: bool) -> Iterator[ToolResultMessage]:
-    """The results of tool calls among `parts`, `{id, name, response}`, each with the images after it."""
+def results_in(
+    parts: list[dict[str, Any]], *, failed: bool, headings: Mapping[str, Sequence[str]] | None = None
+) -> Iterator[ToolResultMessage]:
+    """The results of tool calls among `parts`, `{id, name, response}`, each with the images after it.
+
+    `headings` are those of the questions of Qwen Code's calls that ask, by the id of the call.
+    """
     result: ToolResultMessage | None = None
     for part in parts:
         response, image = part.get("functionResponse"), _image(part)
         if isinstance(response, dict):
             if result is not None:
                 yield result
-            result = _result(response, failed=failed)
+            result = _result(response, headings or {}, failed=failed)
         elif result is not None and image is not None:
             result.content.append(image)
     if result is not None:
         yield result
 
 
-def _result(response: dict[str, Any], *, failed: bool) -> ToolResultMessage:
+def _result(
+    response: dict[str, Any], headings: Mapping[str, Sequence[str]], *, failed: bool
+) -> ToolResultMessage:
     """A tool's result, without what hooks added."""
     answer = object_at(response, "response")
     output, error = text_at(answer, "output"), text_at(answer, "error")
     if output is not None and output.endswith(_HOOK_END):
         output = output.partition(f"\n\n{_HOOK}")[0]
-    tool = text_at(response, "name") or "unknown"
-    is_answer = not failed and output is not None and tool in _ASKING_TOOLS
+    tool, call_id = text_at(response, "name") or "unknown", text_at(response, "id") or ""
+    details: dict[str, Any] | None = None
+    if not failed and output is not None and tool == _ASKING_TOOL:
+        details = answered(gemini_answers(output))
+    elif not failed and output is not None and tool == QWEN_ASKING_TOOL:
+        details = answered(qwen_answers(output, headings.get(call_id, ())))
     return ToolResultMessage(
-        tool_call_id=text_at(response, "id") or "",
+        tool_call_id=call_id,
         tool_name=tool,
         content=[TextContent(text=output if output is not None else error or "")],
         is_error=failed or (output is None and error is not None),
-        **present(details=ANSWERED if is_answer else None),
+        **present(details=details),
     )
 
 

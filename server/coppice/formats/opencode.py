@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
+from coppice.formats.answers import answered
 from coppice.formats.foreign_database import object_of, rows_of
 from coppice.formats.lines import object_at, text_at
 from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries, time_of
 from coppice.formats.source import Checkpoint, NotResumableError, Source
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
-    ANSWERED,
     DENIED,
     AssistantContent,
     AssistantMessage,
@@ -295,7 +295,7 @@ def _results(part: dict[str, Any]) -> Iterator[ToolResultMessage]:
     if status == "error" and tool in _OWN_TOOLS and text.startswith(_DENIAL):
         details = DENIED
     elif status == "completed" and tool == _ASKING_TOOL:
-        details = {**ANSWERED, **_answer(state)}
+        details = answered(_answers(state))
     yield ToolResultMessage(
         tool_call_id=text_at(part, "callID") or "",
         tool_name=tool,
@@ -305,16 +305,11 @@ def _results(part: dict[str, Any]) -> Iterator[ToolResultMessage]:
     )
 
 
-def _answer(state: dict[str, Any]) -> dict[str, str]:
+def _answers(state: dict[str, Any]) -> list[object]:
     """What the user answered, where the call has it apart from the questions."""
     answers = object_of(state.get("metadata")).get("answers")
-    given = (
-        [text for each in answers if isinstance(each, list) for text in each]
-        if isinstance(answers, list)
-        else []
-    )
-    texts = [text for text in given if isinstance(text, str)]
-    return {"answer": "\n".join(texts)} if texts else {}
+    lists = answers if isinstance(answers, list) else []
+    return [text for each in lists if isinstance(each, list) for text in each]
 
 
 def _usage(value: object) -> Usage | None:

@@ -8,7 +8,15 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from coppice.formats.gemini_parts import parts_of, reply_of, results_in, usage_of, words_of
+from coppice.formats.answers import question_headings
+from coppice.formats.gemini_parts import (
+    QWEN_ASKING_TOOL,
+    parts_of,
+    reply_of,
+    results_in,
+    usage_of,
+    words_of,
+)
 from coppice.formats.lines import ParsedLine, object_at, objects_at, text_at
 from coppice.formats.record_log import RecordLog
 from coppice.formats.source import NotResumableError
@@ -54,6 +62,7 @@ class Reader(RecordLog):
     def _begin(self, state: dict[str, Any]) -> None:
         super()._begin(state)
         self._entry_of: dict[str, str | None] = {}
+        self._headings: dict[str, list[str]] = {}  # of the questions of calls that ask the user
         if state.get("link") is not None:
             self._entry_of[state["link"]] = self.leaf_id
 
@@ -68,6 +77,7 @@ class Reader(RecordLog):
         record_id = text_at(value, "uuid") or f"{self.header.session_id}:{line.number}"
         if value["type"] == "user" and value.get("provenance") in (None, "real_user"):
             self._pass(line, {**self._state(), "link": parent})
+            self._headings = {}
         for number, entry in enumerate(self._entries_of(value, record_id)):
             yield entry.model_copy(update={"id": f"{record_id}#{number}"}) if number else entry
         self._entry_of[record_id] = self.leaf_id
@@ -79,7 +89,11 @@ class Reader(RecordLog):
                 yield self._user_entry(value, record_id, parts)
             case "assistant":
                 content = reply_of(parts)
-                calls = any(isinstance(block, ToolCall) for block in content)
+                calls = [block for block in content if isinstance(block, ToolCall)]
+                for call in calls:
+                    if call.name == QWEN_ASKING_TOOL:
+                        is_known = call.id in self._headings  # and not which of them a result is of
+                        self._headings[call.id] = [] if is_known else question_headings(call.arguments)
                 counted = value.get("usageMetadata")
                 names = ("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount")
                 usage = usage_of(counted, *names, "totalTokenCount")
@@ -94,7 +108,7 @@ class Reader(RecordLog):
                     yield MessageEntry(**self._place(record_id), message=reply)
             case "tool_result":
                 failed = object_at(value, "toolCallResult").get("status") == "error"
-                for result_message in results_in(parts, failed=failed):
+                for result_message in results_in(parts, failed=failed, headings=self._headings):
                     yield MessageEntry(**self._place(record_id), message=result_message)
             case "system" if value.get("subtype") == _COMPRESSION:
                 yield from self._compaction(value, record_id)

@@ -8,7 +8,6 @@ from typing import Final
 from coppice.compaction.asking.prompts import Part, Prompts
 from coppice.compaction.asking.summarizer import CountTokens, SummaryRequest
 from coppice.compaction.span.serialization import serialize
-from coppice.compaction.span.speakers import with_answers
 from coppice.compaction.text.sentences import clip
 from coppice.compaction.writing.references import entries_in, short_ids
 from coppice.compaction.writing.state_lines import fitting_lines
@@ -144,7 +143,7 @@ def template_for(
 def _newest_of(messages: Sequence[Message], window: int) -> str:
     """The end of what stays after the span: the model must not call undone what was done there."""
     tokens = min(_MOST_AFTERWARDS_TOKENS, window // _AFTERWARDS_SHARE)
-    text = serialize(with_answers(messages), _AFTERWARDS_RESULT_CHARS)
+    text = serialize(messages, _AFTERWARDS_RESULT_CHARS)
     left_out = len(text) - tokens * CHARS_PER_TOKEN
     if left_out <= 0:
         return text

@@ -9,9 +9,8 @@ from coppice.compaction.actions.outputs import waiting_id
 from coppice.compaction.facts.quotations import Quotations
 from coppice.compaction.facts.state import StateBuilder
 from coppice.compaction.facts.user import (
-    Asked,
+    answer_in,
     answer_of,
-    asked_by_call,
     is_bare_command,
     only_rules,
     refusal_of,
@@ -68,7 +67,6 @@ class LedgerBuilder:
         self._asked = False
         self._left_out = before.left_out
         self._calls: dict[str, tuple[str, ToolCall]] = {}
-        self._asked_by_call: dict[str, Asked] = {}
         self._waiting: dict[str, ToolCall] = {}
         self._running: dict[str, ToolCall] = {}
         self._root = root
@@ -185,7 +183,6 @@ class LedgerBuilder:
         if self._root:
             text = text.replace(f"{self._root.rstrip('/')}/", "")
         self._quotations.assistant(text, entry, last=self._finished)
-        self._asked_by_call |= asked_by_call(message)
         for call in message.tool_calls:
             self._calls[call.id] = entry, call
 
@@ -211,10 +208,7 @@ class LedgerBuilder:
         action = action_of(entry, call, output, is_error=message.is_error)
         if action.running:
             self._running[action.running] = call
-        if details.get("answered") is True:
-            words = details.get("answer")
-            asks = self._asked_by_call.get(call.id, Asked([], [], [], []))
-            self._keep(answer_of(action, named, output, asks, words if isinstance(words, str) else None))
+        self._keep(answer_of(action, call.arguments, named, answer_in(message)))
         self._state.take(action)
         self._take_end(action)
         self._quotations.action(action)

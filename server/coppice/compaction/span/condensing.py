@@ -16,7 +16,7 @@ from coppice.compaction.facts.documents import names_of, shows_document
 from coppice.compaction.facts.runners import is_basic
 from coppice.compaction.span.outputs import LaterLines, decoded, without_progress
 from coppice.compaction.span.serialization import LOOKED_UP, RESULT_CHARS, TAIL_SHARE, shorten
-from coppice.compaction.span.speakers import HARNESS, TOOL, speaker_of, spoken_in_result, with_answers
+from coppice.compaction.span.speakers import HARNESS, TOOL, speaker_of, spoken_in_result
 from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tree.authorship import written_by_user
 from coppice.tree.messages import (
@@ -91,7 +91,6 @@ def condensed(messages: Sequence[Message], result_chars: int = RESULT_CHARS) -> 
     `result_chars` bounds a tool's result that is none of the others. A mark may be for an output of another
     request, where the span is shown in several.
     """
-    messages = [*with_answers(messages)]
     seen = _seen(messages)
     shown = [_condensed(message, place, seen, result_chars) for place, message in enumerate(messages)]
     later = LaterLines()

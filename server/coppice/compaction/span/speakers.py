@@ -1,13 +1,11 @@
 """Who wrote each message of a span: not all that has the user's role is the user's."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
-from coppice.compaction.facts.user import Asked, answers_in, asked_by_call, reason_in
+from coppice.compaction.facts.user import answer_in, reason_in
 from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, BranchSummaryEntry, CustomMessageEntry, Entry
 from coppice.tree.messages import (
-    AssistantMessage,
     BranchSummaryRoleMessage,
     CompactionSummaryRoleMessage,
     CustomRoleMessage,
@@ -49,38 +47,13 @@ def speaker_of(message: Message) -> str:
             return "User"
 
 
-def with_answers(messages: Iterable[Message]) -> Iterator[Message]:
-    """`messages`; a result that has what the user answered has it in its details apart from the questions.
-
-    For whole messages: where a question is shortened, it is not recognized in the result.
-    """
-    asked: dict[str, Asked] = {}
-    for message in messages:
-        if isinstance(message, AssistantMessage):
-            asked |= asked_by_call(message)
-        elif isinstance(message, ToolResultMessage):
-            details = _details(message)
-            if details.get("answered") is True and not isinstance(details.get("answer"), str):
-                words = answers_in(
-                    text_of(message.content), asked.pop(message.tool_call_id, Asked([], [], [], []))
-                )
-                if words is not None:
-                    yield message.model_copy(update={"details": {**details, "answer": words}})
-                    continue
-        yield message
-
-
 def spoken_in_result(message: ToolResultMessage, text: str) -> tuple[str, str]:
     """Who speaks in the result of a call, and what: the tool in `text`, or the user who refused it with a
     reason, or whose answer is in its details.
     """
-    details = _details(message)
-    if details.get("denied") is True and (reason := reason_in(text)):
+    is_denied = isinstance(message.details, dict) and message.details.get("denied") is True
+    if is_denied and (reason := reason_in(text)):
         return "User, refusing this call", reason
-    if details.get("answered") is True and isinstance(answer := details.get("answer"), str):
+    if answer := answer_in(message):
         return "User, answering this call", answer
     return TOOL, text
-
-
-def _details(message: ToolResultMessage) -> dict[str, Any]:
-    return message.details if isinstance(message.details, dict) else {}
