@@ -174,8 +174,8 @@ DENIED: Final = {"denied": True}
 given. Set by a client that asked or by the importer of a format that records it, whatever the content is.
 """
 ANSWERED: Final = {"answered": True}
-"""`details` of a result: the call asked the user, and the content is the answer. Set as `DENIED` is. Where
-the content has more than the user's words they are in `answer` beside it, set by the same.
+"""`details` of a result: the call asked the user. What they answered is in `answer` beside it, set by the
+client that asked or by the importer of a format that records it apart from what the model wrote.
 """
 NOT_RUN: Final = {"notRun": True}
 """`details` of an error: the call was not carried out, or was broken off, and the content says why. Set by
@@ -186,14 +186,14 @@ whoever answers the call, client or server.
 class ToolResultMessage(_Message):
     """What a tool returned for the call `toolCallId`. `details` is for clients; a model is not sent it.
 
-    With `denied: true` in `details` the user did not allow the call, with `answered: true` the call asked the
-    user: what the user said is then in the content, as it is in no other result. With `notRun: true` in those
-    of an error the call was not carried out, or was broken off: its content is no output.
+    With `denied: true` in `details` the user did not allow the call: the reason, if they gave one, is in the
+    content. With `answered: true` the call asked the user, and what they answered is the text `answer` beside
+    it, which the client that asked sets; the content counts as the tool's, also where there is no `answer`,
+    as in results that older versions imported. With `notRun: true` in those of an error the call was not
+    carried out, or was broken off: its content is no output.
 
-    What was asked is looked for in the call's argument `question`, or in `question` or `prompt` of each
-    object in its `questions`. Where there is none, or the content has a question other than in quotation
-    marks before its answer, the content counts as the tool's. So a client that has the user's words apart
-    sets them as the text `answer` beside `answered`.
+    What an answer is shown to be for is the call's argument `question`, or `question` or `prompt` of each
+    object in its `questions`.
 
     `workspaceState` names the files as they are after the call.
     """
