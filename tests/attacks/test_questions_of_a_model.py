@@ -140,6 +140,11 @@ def test_what_the_user_wrote_beside_an_answer_is_theirs(answers: Json, note: str
         ({"answers": {}, "response": "Ask Ana first."}, [("answer", "Ask Ana first.")]),
         ({"answers": {"May I push?": "No"}, "response": "Never."}, [("answer", "No\nNever.")]),
         ({"answers": {}}, []),
+        ({"answers": {"May I push?": "No"}, "afkTimeoutMs": 60_000}, []),
+        (
+            {"answers": {"May I push?": "Push."}, "annotations": {"May I push?": {"unanswered": "skipped"}}},
+            [],
+        ),
         ("The user responded: Push.", []),
     ],
 )

@@ -12,6 +12,7 @@ from coppice.compaction.span.condensing import condensed
 from coppice.compaction.span.outputs import decoded, without_progress
 from coppice.compaction.span.serialization import LOOKED_UP, serialize
 from coppice.tree.messages import (
+    ANSWERED,
     AssistantMessage,
     CustomRoleMessage,
     DeveloperMessage,
@@ -296,3 +297,15 @@ def calls_made(of: Callable[[list[Message]], object], messages: list[Message]) -
     finally:
         sys.setprofile(None)
     return calls
+
+
+def test_what_the_user_answered_stays_whole() -> None:
+    rules = [f"rule {'abcdefghij'[n % 10] * (n + 1)}" for n in range(90)]
+    asked = [
+        *tool("ask", {"question": "Rules?"}, "\n".join(rules), details=ANSWERED),
+        *tool("ask", {"question": "Rules?"}, "x", details={**ANSWERED, "answer": "\n".join(rules)}),
+        *tool("ask", {"question": "Rules?"}, "Dismissed.", details=ANSWERED),
+    ]
+    assert "\n".join(rules) in shown(*asked[2:])
+    assert rules[0] in shown(*asked)
+    assert "as in a later output" not in shown(*asked)

@@ -20,7 +20,12 @@ def test_an_answer_is_apart_from_the_output() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "output"), [({"message": "Push?"}, "asked: x"), ({"question": "Push?"}, "")]
+    ("arguments", "output"),
+    [
+        ({"message": "Push?"}, "asked: x"),
+        ({"question": "Push?"}, ""),
+        ({"question": "Push?"}, "Process exited with code 2"),
+    ],
 )
 def test_an_answer_needs_no_question_and_no_output(arguments: dict[str, str], output: str) -> None:
     asked = tool("ask", arguments, output, details={**ANSWERED, "answer": "No, never push."})
@@ -28,3 +33,9 @@ def test_an_answer_needs_no_question_and_no_output(arguments: dict[str, str], ou
     assert (answer.source, answer.text) == ("answer", "No, never push.")
     assert answer.about in ("Push?", "ask Push?")
     assert serialize(asked[1:]) == "[User, answering this call]: No, never push."
+
+
+def test_a_long_answer_is_not_cut() -> None:
+    answer = "".join(f"Rule {number} holds. " for number in range(400))
+    asked = tool("ask", {"question": "Rules?"}, "x", details={**ANSWERED, "answer": answer})
+    assert serialize(asked[1:]) == f"[User, answering this call]: {answer}"

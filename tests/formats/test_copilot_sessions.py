@@ -213,6 +213,11 @@ FORM: Json = {"message": "Push?", "requestedSchema": {"properties": {"From now o
         ({"question": "Push?", "choices": ["No", "Yes"]}, "User selected: No", "No"),
         ({"question": "Push?"}, "User responded: User selected: no\n\nnever", "User selected: no\n\nnever"),
         ({"question": "Push?"}, "User skipped question", None),
+        (
+            {"question": "Push?"},
+            "User responded: The user is not available to respond and will look later.",
+            None,
+        ),
         ({"question": "Push?"}, "Push? User responded: No", None),
         ({"question": "Push?"}, "User responded:\nNo", None),
         (FORM, "User responded: From now on push: no", None),

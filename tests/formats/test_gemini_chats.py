@@ -182,7 +182,9 @@ def test_an_image_that_a_tool_showed_is_in_its_result_and_no_message_of_the_user
     ("output", "answer"),
     [
         ('{"answers":{"0":"tabs","1":"main NIE anfassen\\nnie"}}', "tabs\nmain NIE anfassen\nnie"),
-        ('{"answers":{"0":"tabs","Push?":"Yes","1":2}}', "tabs"),
+        ('{"answers":{"0":"tabs","1":2}}', "tabs"),
+        ('{"answers":{"0":"tabs","Push?":"Yes"}}', None),
+        ('{"answers":{"1":"Yes"}}', None),
         ('{"answers":{}}', None),
         ('{"answers":["Push."]}', None),
         ("User dismissed ask_user dialog without answering.", None),

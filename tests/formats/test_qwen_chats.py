@@ -120,5 +120,22 @@ def test_an_answer_is_what_follows_its_heading(headings: list[str], body: str, a
     )
 
 
+def test_a_later_call_with_the_id_of_an_answered_one_is_answered_too() -> None:
+    def answering(answer: str) -> Json:
+        output = f"User has provided the following answers:\n\n**Push**: {answer}"
+        return {"functionResponse": {"id": "c", "name": "ask_user_question", "response": {"output": output}}}
+
+    _, entries = read(
+        prompt_record("u", None, "go"),
+        record("a", "u", "assistant", asking("Push")),
+        record("r", "a", "tool_result", answering("no")),
+        record("b", "r", "assistant", asking("Push")),
+        record("s", "b", "tool_result", answering("never")),
+    )
+    results = [each.message for each in entries if isinstance(each, MessageEntry)]
+    answers = [each.details for each in results if isinstance(each, ToolResultMessage)]
+    assert answers == [{**ANSWERED, "answer": "no"}, {**ANSWERED, "answer": "never"}]
+
+
 def test_of_two_calls_with_one_id_no_answer_is_read() -> None:
     assert details_of("**A**: push**: no", asking("A**: push"), asking("A")) == ANSWERED

@@ -11,6 +11,8 @@ from coppice.formats.lines import UnusableLineError, object_at, objects_at, pars
 from coppice.tree.messages import ANSWERED
 
 _COPILOT: Final = ("User selected: ", "User responded: ")
+_COPILOT_ALONE: Final = "The user is not available to respond"
+"""How Copilot CLI begins its own answer, in which it works without the user."""
 _QWEN: Final = "User has provided the following answers:\n"
 _MOST_HEADINGS: Final = 4  # in a call of Qwen Code; each is looked for in the whole output
 
@@ -33,21 +35,27 @@ def question_headings(arguments: dict[str, Any]) -> list[str]:
 
 
 def codex_answers(output: str, ids: Iterable[str]) -> list[object]:
-    """Of `{"answers": {id: {"answers": [text, …]}}}`, in the order of the questions with these ids."""
+    """Of `{"answers": {id: {"answers": [text, …]}}}`, in the order of the questions with these ids; none
+    where a question has none, as another's answer would pass for its own.
+    """
     answers = object_at(_object_in(output), "answers")
-    texts = (object_at(answers, each).get("answers") for each in ids)
-    return [text for each in texts if isinstance(each, list) for text in each]
+    given = [object_at(answers, each).get("answers") for each in ids]
+    texts = [each for each in given if isinstance(each, list) and each]
+    return [text for each in texts for text in each] if len(texts) == len(given) else []
 
 
 def gemini_answers(output: str) -> list[object]:
-    """Of `{"answers": {index: text}}`, which is in the order of the questions."""
+    """Of `{"answers": {index: text}}`, in the order of the questions; none where a question before an
+    answered one has none.
+    """
     answers = object_at(_object_in(output), "answers")
-    return [text for index, text in answers.items() if index.isdecimal()]
+    return [*answers.values()] if [*answers] == [str(number) for number in range(len(answers))] else []
 
 
 def copilot_answers(output: str) -> list[str]:
     """What follows the words that Copilot CLI begins with, where it asked one question without a form."""
-    return [output.removeprefix(each) for each in _COPILOT if output.startswith(each)]
+    texts = [output.removeprefix(each) for each in _COPILOT if output.startswith(each)]
+    return [text for text in texts if not text.startswith(_COPILOT_ALONE)]
 
 
 def qwen_answers(output: str, headings: Sequence[str]) -> list[str]:

@@ -134,10 +134,16 @@ def tool_result_message(value: dict[str, Any], number: int, tool_name: str) -> T
 
 
 def _answers(value: dict[str, Any]) -> Iterator[str | None]:
-    """What the user answered and wrote beside it, where the record has it apart from the questions."""
+    """What the user answered and wrote beside it, where the record has it apart from the questions. What was
+    chosen and not sent, and what a client wrote for a question without an answer, is none of the user's.
+    """
     recorded = object_at(value, "toolUseResult")
+    if "afkTimeoutMs" in recorded:
+        return
     answers, notes = object_at(recorded, "answers"), object_at(recorded, "annotations")
     for question in dict.fromkeys((*answers, *notes)):
+        if object_at(notes, question).get("unanswered"):
+            continue
         note = text_at(object_at(notes, question), "notes")
         answer = _chosen(answers.get(question))
         given = note if answer == _ONLY_NOTES else answer

@@ -109,6 +109,7 @@ class Reader(RecordLog):
             case "tool_result":
                 failed = object_at(value, "toolCallResult").get("status") == "error"
                 for result_message in results_in(parts, failed=failed, headings=self._headings):
+                    self._headings.pop(result_message.tool_call_id, None)
                     yield MessageEntry(**self._place(record_id), message=result_message)
             case "system" if value.get("subtype") == _COMPRESSION:
                 yield from self._compaction(value, record_id)

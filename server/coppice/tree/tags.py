@@ -155,7 +155,9 @@ def escape_tags(text: str) -> str:
 
 def attachment(title: str, text: str) -> str:
     """A text block of a user's message for what is not the user's, unable to leave its tag."""
-    return f'<{ATTACHMENT} title="{title}">\n{_escaped(text, _attachment())}\n</{ATTACHMENT}>'
+    return (
+        f'<{ATTACHMENT} title="{title}">\n{_escaped(without_sequences(text), _attachment())}\n</{ATTACHMENT}>'
+    )
 
 
 def _escaped(text: str, tag: re.Pattern[str]) -> str:

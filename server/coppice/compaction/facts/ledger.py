@@ -208,7 +208,7 @@ class LedgerBuilder:
         action = action_of(entry, call, output, is_error=message.is_error)
         if action.running:
             self._running[action.running] = call
-        self._keep(answer_of(action, call.arguments, named, answer_in(message)))
+        self._keep(answer_of(answer_in(message), call.arguments, named, entry))
         self._state.take(action)
         self._take_end(action)
         self._quotations.action(action)

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any, Final
 
-from coppice.compaction.actions.action import Action
 from coppice.compaction.text.lasting import lasting_sentences
 from coppice.compaction.text.sentences import ELISION, clip, one_line, sentences_of
 from coppice.compaction.text.shortening import shortened
@@ -51,17 +50,18 @@ def answer_in(message: ToolResultMessage) -> str:
     """What the user answered to a call, as the details of its result have it; empty where they do not."""
     details = message.details if isinstance(message.details, dict) else {}
     answer = details.get("answer")
-    return answer if details.get("answered") is True and isinstance(answer, str) and answer.strip() else ""
+    is_marked = details.get("answered") is True and not message.is_error
+    return answer if is_marked and isinstance(answer, str) and answer.strip() else ""
 
 
-def answer_of(action: Action, asked: Mapping[str, Any], call: str, words: str) -> LedgerMessage | None:
+def answer_of(words: str, asked: Mapping[str, Any], call: str, entry: str) -> LedgerMessage | None:
     """The user's `words` to what a call asked with these arguments; None without any.
 
     `call` names it where it has no question.
     """
-    if action.failed or action.runs or not words:
+    if not words:
         return None
-    answer = _message(words, action.entry, "answer")
+    answer = _message(words, entry, "answer")
     return answer.model_copy(
         update={"about": clip(one_line(" ".join(_questions_of(asked)) or call), _ABOUT_CHARS)}
     )

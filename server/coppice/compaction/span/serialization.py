@@ -147,7 +147,10 @@ def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str,
             yield TOOL, LOOKED_UP
         case ToolResultMessage():
             speaker, text = spoken_in_result(message, _content(message.content))
-            yield speaker, text if result_chars is None else shorten(text, result_chars)
+            yield (
+                speaker,
+                shorten(text, result_chars) if speaker == TOOL and result_chars is not None else text,
+            )
         case DeveloperMessage() | SystemMessage():
             yield "Developer", text_of(message.content)
 

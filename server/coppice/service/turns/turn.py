@@ -102,9 +102,9 @@ class Turn:
         content = self._params.content
         if content is None:
             await run_read(self._refuse_if_answered)
-            self._goes_on = await run_read(lambda: was_cut(self._path()))
         self._overhead_tokens = await run_read(self._count_overhead)
         await self._make_room(content)
+        self._goes_on = content is None and await run_read(lambda: was_cut(self._path()))
         await self._show_notes()
         if content is not None:
             state = present(workspace_state=self._params.workspace_state)
