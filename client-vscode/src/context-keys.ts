@@ -10,11 +10,13 @@ export function setContextKey(key: string, value: unknown): void {
 }
 
 /**
- * VS Code ticks no step whose condition held when it first read the walkthrough, which it does when that is opened. So
- * each condition has a key that is true for a moment: when something of it has changed, and when a page is opened.
+ * VS Code ticks a step when its condition begins to hold, but never in a window where the condition held already when
+ * the walkthrough was read, which is when it is opened. So each step has its condition once for each of two values of a
+ * key: of these one at most held then, and the other ticks it, when something of the condition has changed and when a
+ * page is opened.
  */
 function tickWalkthrough(): void {
-  for (const isTicking of [true, false]) set("coppice.isTicking", isTicking);
+  for (const tick of [1, 2]) set("coppice.tick", tick);
 }
 
 function set(key: string, value: unknown): void {
