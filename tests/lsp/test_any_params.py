@@ -15,7 +15,7 @@ from coppice.protocol.methods import METHODS
 
 GOLDEN = Path(__file__).parents[1] / "protocol" / "golden"
 FORESEEN = {-32602, -32803}
-NUMBERS = [0, -1, 2**31, 2**63, 2**64, 10**30, 1.5, -0.0, 1e300]
+NUMBERS = [0, -1, 2**31, 2**63, 2**64, 10**30, 10**400, 1.5, -0.0, 1e300]
 TEXTS = ["", "e1", "\x00", "a" * 300, "../../etc", "\ud83d", "file:///", "untitled:x"]
 OTHERS: list[Any] = [None, True, [], {}, [None], [[]], {"": None}, {"type": "message"}]
 SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -65,6 +65,17 @@ def test_a_changed_example_is_answered_or_refused(
             container[key] = copy.deepcopy(value)
     answer = server.request(method, params)
     assert "result" in answer or answer["error"]["code"] in FORESEEN, (params, answer)
+
+
+@pytest.mark.parametrize(
+    "method", [name for name, each in METHODS.items() if "context_window" in each.params.model_fields]
+)
+def test_a_window_that_no_float_holds_is_refused(
+    server: RawServer, conversation_id: str, method: str
+) -> None:
+    params = json.loads((GOLDEN / f"{method.replace('/', '.')}.params.json").read_text(encoding="utf-8"))
+    params |= {"conversationId": conversation_id, "contextWindow": 10**400}
+    assert server.request(method, params)["error"]["code"] == -32602
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from pydantic import Field
 from coppice.protocol.base import ConversationParams, LongParams, WireModel
 from coppice.protocol.tools import Skill, Tool
 from coppice.protocol.usage import UsageState
+from coppice.settings import MAX_TOKENS, Tokens
 from coppice.tree.entries import CompactionEntry, ContextEditEntry
 from coppice.tree.messages import Usage, UserContent
 
-Window = Annotated[int, Field(ge=1)]
 TurnId = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -22,8 +22,8 @@ class ClearToolResultsParams(ConversationParams):
     With `preview` nothing is stored.
     """
 
-    context_window: Annotated[int, Field(ge=1)] | None = None
-    keep_tokens: Annotated[int, Field(ge=0)] | None = None
+    context_window: Tokens | None = None
+    keep_tokens: Annotated[int, Field(ge=0, le=MAX_TOKENS)] | None = None
     preview: bool = False
 
 
@@ -57,7 +57,7 @@ class PreparePromptParams(LongParams, ConversationParams):
     """
 
     prompt: str | list[UserContent] | None = None
-    context_window: Window | None = None
+    context_window: Tokens | None = None
     tools: list[Tool] | None = None
     system: str | None = None
     skills: list[Skill] | None = None
@@ -96,7 +96,7 @@ class RecoverParams(LongParams, ConversationParams):
 
     error: RequestError
     turn_id: TurnId | None = None
-    context_window: Window | None = None
+    context_window: Tokens | None = None
 
 
 class RecoverResult(WireModel):
@@ -117,7 +117,7 @@ class RecoverResult(WireModel):
 class TruncateToolResultsParams(ConversationParams):
     """The model's window; by default that of the settings."""
 
-    context_window: Window | None = None
+    context_window: Tokens | None = None
 
 
 class TruncateToolResultsResult(WireModel):

@@ -7,6 +7,7 @@ from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, model_valida
 from coppice.protocol.base import ConversationParams, WireModel
 from coppice.protocol.conversations import Limit
 from coppice.protocol.usage import TokenSource, UsageState
+from coppice.settings import Tokens
 from coppice.tree.entries import (
     ENTRY,
     MAX_ID_CHARS,
@@ -186,7 +187,7 @@ class ContextParams(ConversationParams):
 
     leaf_id: str | None = None
     format: ContextFormat = "entries"
-    context_window: Annotated[int, Field(ge=1)] | None = None
+    context_window: Tokens | None = None
     files_at_hand: bool = False
 
 

@@ -1,11 +1,10 @@
 """Messages of `coppice/usage`: how full the model's window is."""
 
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from coppice.protocol.base import ConversationParams, WireModel
 from coppice.protocol.tools import Skill, Tool
+from coppice.settings import Tokens
 
 TokenSource = Literal["usage", "tokenizer", "estimate"]
 
@@ -116,7 +115,7 @@ class UsageParams(ConversationParams):
     With `spent` the whole path is read for what its requests took.
     """
 
-    context_window: Annotated[int, Field(ge=1)] | None = None
+    context_window: Tokens | None = None
     detail: bool = False
     spent: bool = False
     tools: list[Tool] | None = None

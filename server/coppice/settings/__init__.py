@@ -9,7 +9,10 @@ from pydantic.alias_generators import to_camel
 
 from coppice.providers import ModelProvider, SummarizerProvider, ThinkingLevel
 
-Tokens = Annotated[int, Field(ge=1, le=100_000_000)]
+MAX_TOKENS: Final = 100_000_000
+"""A hundred times the largest window that a model has today."""
+
+Tokens = Annotated[int, Field(ge=1, le=MAX_TOKENS)]
 
 MAX_MODEL_CHARS: Final = 100
 """Of the name of a configured model: longer than any id of a provider that is read as one."""
