@@ -112,7 +112,7 @@ def test_answers_are_read_in_linear_time(unit: str) -> None:
         qwen_answers(output, [text, "a", "b", text])
         qwen_answers(output, [*text])
         codex_answers(json.dumps({"answers": dict.fromkeys(("a", "b"), text)}), [*text])
-        gemini_answers(text)
+        gemini_answers(json.dumps({"answers": dict.fromkeys(range(len(text)), "a")}), len(text))
 
     assert_linear(unit, read, lambda size: unit * (size * 10_000 // len(unit)))
 
@@ -176,6 +176,26 @@ def test_no_answer_is_lost_beside_one_that_is_no_text(other: object, words: str)
         "answers": {"May I push?": "No", "Which?": other},
         "annotations": {"Which?": {"notes": "Only x."}},
     }
+    call = call_block("c", "AskUserQuestion", questions=questions)
+    _, entries = read_lines(*lines_of(prompt("1", None, "Go on."), reply("2", "1", "m", call), answered))
+    assert words_of(entries) == [("answer", words)]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "words"),
+    [
+        ({"answers": {"May I push?": "No", "Use tabs?": "Yes"}}, "Yes\nNo"),
+        ({"answers": {"Use tabs?": "Yes"}}, "Yes\n(no answer)"),
+        ({"answers": {"Other?": "x", "May I push?": "No"}}, "(no answer)\nNo\nx"),
+        ({"answers": {}, "annotations": {"May I push?": {"notes": "Never."}}}, "(no answer)\nNever."),
+        ({"answers": {"Use tabs?": "Yes"}, "response": "Ask Ana."}, "Yes\n(no answer)\nAsk Ana."),
+        ({"answers": {}, "response": "Ask Ana."}, "Ask Ana."),
+    ],
+)
+def test_the_answer_to_one_question_is_none_to_another(recorded: Json, words: str) -> None:
+    questions = [{"question": "Use tabs?"}, QUESTION]
+    answered = result("3", "2", result_block("c", "So."))
+    answered["toolUseResult"] = {"questions": questions, **recorded}
     call = call_block("c", "AskUserQuestion", questions=questions)
     _, entries = read_lines(*lines_of(prompt("1", None, "Go on."), reply("2", "1", "m", call), answered))
     assert words_of(entries) == [("answer", words)]

@@ -252,14 +252,16 @@ ASKED: Json = {"questions": [{"id": "b", "question": "Which?"}, {"id": "a", "que
     [
         (
             {"answers": {"a": {"answers": ["No", "user_note: never"]}, "b": {"answers": ["c"]}}},
-            "c\nNo\nuser_note: never",
+            "c\nNo, user_note: never",
         ),
-        ({"answers": {"b": {"answers": ["Which?", "5432"]}, "a": {"answers": ["No"]}}}, "Which?\n5432\nNo"),
-        ({"answers": {"a": {"answers": ["Yes"]}}}, None),
-        ({"answers": {"a": {"answers": ["Yes"]}, "b": {"answers": []}}}, None),
-        ({"answers": {"other": {"answers": ["Push."]}, "a": {"answers": [1, None]}}}, None),
+        ({"answers": {"b": {"answers": ["Which?", "5432"]}, "a": {"answers": ["No"]}}}, "Which?, 5432\nNo"),
+        ({"answers": {"a": {"answers": ["Yes"]}}}, "(no answer)\nYes"),
+        ({"answers": {"a": {"answers": [" "]}, "b": {"answers": ["Yes"]}}}, "Yes\n(no answer)"),
+        ({"answers": {"a": {"answers": ["Yes"]}, "b": {"answers": []}}}, "(no answer)\nYes"),
+        ({"answers": {"a": {"answers": []}, "b": {"answers": [""]}}}, None),
+        ({"answers": {"other": {"answers": ["Push."]}, "a": {"answers": [1, None]}}}, "(no answer)\n1"),
         ({"answers": {"a": ["Push."]}, "b": {"answers": ["Push."]}, "note": "Push."}, None),
-        ({"answers": {"a": {"answers": "Push."}}}, None),
+        ('{"answers": {"a": {"answers": ["No", ' + "[" * 900 + "]" * 900 + "]}}}", "(no answer)\nNo"),
         ({"answers": {}}, None),
         ("No.", None),
     ],
@@ -268,6 +270,13 @@ def test_an_answer_is_in_the_order_of_the_questions(output_text: object, answer:
     text = output_text if isinstance(output_text, str) else json.dumps(output_text)
     _, entries = read(call("c", "request_user_input", **ASKED), output("c", text))
     assert messages(entries)[1].details == (ANSWERED if answer is None else {**ANSWERED, "answer": answer})
+
+
+def test_an_answer_is_none_of_two_questions_with_one_id() -> None:
+    asked = {"questions": [*ASKED["questions"], {"id": "a", "question": "Delete?"}]}
+    text = json.dumps({"answers": {"a": {"answers": ["Yes"]}, "b": {"answers": ["c"]}}})
+    _, entries = read(call("c", "request_user_input", **asked), output("c", text))
+    assert messages(entries)[1].details == {**ANSWERED, "answer": "c\n(no answer)\n(no answer)"}
 
 
 @pytest.mark.parametrize("asks_first", [True, False])

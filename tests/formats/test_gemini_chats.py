@@ -182,9 +182,10 @@ def test_an_image_that_a_tool_showed_is_in_its_result_and_no_message_of_the_user
     ("output", "answer"),
     [
         ('{"answers":{"0":"tabs","1":"main NIE anfassen\\nnie"}}', "tabs\nmain NIE anfassen\nnie"),
-        ('{"answers":{"0":"tabs","1":2}}', "tabs"),
-        ('{"answers":{"0":"tabs","Push?":"Yes"}}', None),
-        ('{"answers":{"1":"Yes"}}', None),
+        ('{"answers":{"0":"tabs","1":2}}', "tabs\n2"),
+        ('{"answers":{"0":"tabs","Push?":"Yes"}}', "tabs\n(no answer)"),
+        ('{"answers":{"1":"Yes"}}', "(no answer)\nYes"),
+        ('{"answers":{"2":"Yes"}}', None),
         ('{"answers":{}}', None),
         ('{"answers":["Push."]}', None),
         ("User dismissed ask_user dialog without answering.", None),
@@ -193,7 +194,7 @@ def test_an_image_that_a_tool_showed_is_in_its_result_and_no_message_of_the_user
 )
 def test_an_answer_is_what_is_recorded_for_each_question(output: str, answer: str | None) -> None:
     response = {"id": "c", "name": "ask_user", "response": {"output": output}}
-    asks = {"id": "c", "name": "ask_user", "args": {"questions": [{"question": "Push?"}]}}
+    asks = {"id": "c", "name": "ask_user", "args": {"questions": [{"question": "Style?"}, {}]}}
     _, entries = read(
         prompt_record("u", "go"),
         replied("a", "", toolCalls=[{**asks, "result": [{"functionResponse": response}]}]),

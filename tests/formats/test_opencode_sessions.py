@@ -139,8 +139,18 @@ def test_arguments_that_nest_too_deep_can_be_stored_and_sent(database: Database)
         ("question", {"status": "completed", "output": "No."}, ANSWERED),
         (
             "question",
-            {"status": "completed", "output": "No.", "metadata": {"answers": [["a", 1], ["b"], "c"]}},
-            {**ANSWERED, "answer": "a\nb"},
+            {"status": "completed", "output": "No.", "metadata": {"answers": [["a", 1], [], "c"]}},
+            {**ANSWERED, "answer": "a, 1\n(no answer)\nc"},
+        ),
+        (
+            "question",
+            {
+                "status": "completed",
+                "output": "No.",
+                "input": {"questions": [{"question": "Use tabs?"}, {"question": "Push to main?"}]},
+                "metadata": {"answers": [["Yes"]]},
+            },
+            {**ANSWERED, "answer": "Yes\n(no answer)"},
         ),
         ("docs_question", {"status": "completed", "output": "No."}, None),
     ],

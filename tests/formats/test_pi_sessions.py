@@ -184,13 +184,19 @@ def test_what_was_nested_too_deep_goes_out_as_it_came_in() -> None:
     assert list(write_session(reader.header, entries))[1] == f"{deep}\n"
 
 
+IDS = [{"id": "x"}, {"id": "y"}]
+LABELS = [{"id": "y", "label": "b"}, {"id": "x", "label": "a"}]
+"""In the order in which the user answered."""
+
+
 @pytest.mark.parametrize(
     ("tool", "details", "answer"),
     [
         ("question", {"question": "Which?", "answer": "a table", "wasCustom": True}, "a table"),
         ("question", {"question": "Which?", "answer": None}, None),
-        ("questionnaire", {"answers": [{"label": "a"}, {"label": "b"}], "cancelled": False}, "a\nb"),
-        ("questionnaire", {"answers": [{"label": "a"}], "cancelled": True}, None),
+        ("questionnaire", {"questions": IDS, "answers": LABELS, "cancelled": False}, "a\nb"),
+        ("questionnaire", {"questions": IDS, "answers": LABELS[1:], "cancelled": False}, "a\n(no answer)"),
+        ("questionnaire", {"questions": IDS, "answers": LABELS, "cancelled": True}, None),
         ("oracle", {"question": "Which?", "answer": "a table"}, None),
         ("question", "a table", None),
     ],

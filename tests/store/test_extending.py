@@ -171,6 +171,7 @@ def result(text: str = "No.", **more: Any) -> NewRecord:
         (result(details={"denied": True}), result(), True),
         (result(details={"denied": True, "n": 1}), result(details={"n": 1, "pi.denied": True}), True),
         (result(), result(details={"answered": True, "answer": "No."}), True),
+        (result(details={"answered": True, "answer": "Yes"}), result(details={"answered": True}), True),
         (result(details={"denied": True}), result("Yes."), False),
         (result(details={"denied": True}), result(isError=True), False),
         (result(details={"denied": True, "n": 1}), result(details={"n": 2}), False),

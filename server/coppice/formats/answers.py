@@ -4,11 +4,17 @@ The questions, headings and choices are the model's words. Where an agent writes
 answer is read unless they are certainly taken off.
 """
 
-from collections.abc import Iterable, Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from coppice.formats.lines import UnusableLineError, object_at, objects_at, parse_object, text_at
 from coppice.tree.messages import ANSWERED
+from coppice.tree.nesting import nests_deeper
+
+NO_ANSWER: Final = "(no answer)"
+"""In place of the answer to a question that has none, where the user answered another of the same call."""
 
 _COPILOT: Final = ("User selected: ", "User responded: ")
 _COPILOT_ALONE: Final = "The user is not available to respond"
@@ -17,39 +23,47 @@ _QWEN: Final = "User has provided the following answers:\n"
 _MOST_HEADINGS: Final = 4  # in a call of Qwen Code; each is looked for in the whole output
 
 
-def answered(texts: Iterable[object]) -> dict[str, Any]:
-    """`details` of a result that has these answers of the user; what is no text is none."""
-    answer = "\n".join(text for text in texts if isinstance(text, str) and text)
-    return {**ANSWERED, "answer": answer} if answer else ANSWERED
-
-
-def question_ids(arguments: dict[str, Any]) -> list[str]:
-    """The ids of a call's questions, by which Codex names the answers."""
-    ids = (text_at(each, "id") for each in objects_at(arguments, "questions"))
-    return [*dict.fromkeys(each for each in ids if each is not None)]
-
-
-def question_headings(arguments: dict[str, Any]) -> list[str]:
-    """The headings of a call's questions, which Qwen Code writes before the answers."""
-    return [text_at(each, "header") or "" for each in objects_at(arguments, "questions")]
-
-
-def codex_answers(output: str, ids: Iterable[str]) -> list[object]:
-    """Of `{"answers": {id: {"answers": [text, …]}}}`, in the order of the questions with these ids; none
-    where a question has none, as another's answer would pass for its own.
+def answered(answers: Iterable[str | None]) -> dict[str, Any]:
+    """`details` of a result with the user's answer to each question of its call, in their order; None, or a
+    blank text, where there is none.
     """
-    answers = object_at(_object_in(output), "answers")
-    given = [object_at(answers, each).get("answers") for each in ids]
-    texts = [each for each in given if isinstance(each, list) and each]
-    return [text for each in texts for text in each] if len(texts) == len(given) else []
+    given = [text if text and not text.isspace() else None for text in answers]
+    return {**ANSWERED, "answer": "\n".join(text or NO_ANSWER for text in given)} if any(given) else ANSWERED
 
 
-def gemini_answers(output: str) -> list[object]:
-    """Of `{"answers": {index: text}}`, in the order of the questions; none where a question before an
-    answered one has none.
+def of_questions(arguments: dict[str, Any], key: str) -> list[str]:
+    """The text that each question of a call has under `key`, empty where it has none."""
+    return [text_at(each, key) or "" for each in objects_at(arguments, "questions")]
+
+
+def answers_by(ids: Sequence[str], answers: Mapping[str, object]) -> list[str | None]:
+    """The answer to each of the questions with these ids; None to several with one id, as it is not known
+    which of them it is for.
     """
+    questions = Counter(ids)
+    return [chosen(answers.get(each)) if questions[each] == 1 else None for each in ids]
+
+
+def chosen(answer: object) -> str | None:
+    """An answer, or the choices where it is several; JSON of what is no text. None where there is none."""
+    choices = answer if isinstance(answer, list) else [answer]
+    texts = [
+        each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
+        for each in choices
+        if each is not None and not nests_deeper(each)
+    ]
+    return ", ".join(filter(None, texts)) or None
+
+
+def codex_answers(output: str, ids: Sequence[str]) -> list[str | None]:
+    """Of `{"answers": {id: {"answers": [text, …]}}}`, of the questions with these ids."""
     answers = object_at(_object_in(output), "answers")
-    return [*answers.values()] if [*answers] == [str(number) for number in range(len(answers))] else []
+    return answers_by(ids, {each: object_at(answers, each).get("answers") for each in ids})
+
+
+def gemini_answers(output: str, questions: int) -> list[str | None]:
+    """Of `{"answers": {index: text}}`, of so many questions."""
+    return answers_by([*map(str, range(questions))], object_at(_object_in(output), "answers"))
 
 
 def copilot_answers(output: str) -> list[str]:

@@ -1,10 +1,10 @@
 """Claude Code's messages in our terms."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from coppice.formats.answers import answered
+from coppice.formats.answers import answered, chosen, of_questions
 from coppice.formats.claude_harness import Author, authors_of, command_line
 from coppice.formats.lines import object_at, objects_at, text_at
 from coppice.tree.messages import (
@@ -133,29 +133,25 @@ def tool_result_message(value: dict[str, Any], number: int, tool_name: str) -> T
     )
 
 
-def _answers(value: dict[str, Any]) -> Iterator[str | None]:
+def _answers(value: dict[str, Any]) -> list[str | None]:
     """What the user answered and wrote beside it, where the record has it apart from the questions. What was
     chosen and not sent, and what a client wrote for a question without an answer, is none of the user's.
     """
     recorded = object_at(value, "toolUseResult")
     if "afkTimeoutMs" in recorded:
-        return
+        return []
     answers, notes = object_at(recorded, "answers"), object_at(recorded, "annotations")
-    for question in dict.fromkeys((*answers, *notes)):
-        if object_at(notes, question).get("unanswered"):
-            continue
-        note = text_at(object_at(notes, question), "notes")
-        answer = _chosen(answers.get(question))
-        given = note if answer == _ONLY_NOTES else answer
-        yield from dict.fromkeys((given, note))
-    yield text_at(recorded, "response")  # in place of an answer, or beside them
+    questions = dict.fromkeys((*of_questions(recorded, "question"), *answers, *notes))
+    texts = [_answer(answers.get(each), object_at(notes, each)) for each in questions]
+    response = text_at(recorded, "response")  # in place of the answers, or beside them
+    return [*(texts if any(texts) else ()), response] if response else texts
 
 
-def _chosen(answer: object) -> str | None:
-    """An answer, or the choices where it is several; JSON of what is no text. None where there is none."""
-    if isinstance(answer, list):
-        return ", ".join(filter(None, map(_chosen, answer)))
-    return answer if answer is None or isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+def _answer(answer: object, notes: dict[str, Any]) -> str | None:
+    if notes.get("unanswered"):
+        return None
+    text, note = chosen(answer), text_at(notes, "notes")
+    return "\n".join(dict.fromkeys(filter(None, (note if text == _ONLY_NOTES else text, note))))
 
 
 def _begins_with(content: Sequence[dict[str, Any]], beginnings: tuple[str, ...]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from coppice.formats.answers import answered, codex_answers, question_ids
+from coppice.formats.answers import answered, codex_answers, of_questions
 from coppice.formats.codex_context import STARTED_BY, HarnessText, developer_text, pieces_of, summary_text
 from coppice.formats.codex_messages import (
     CALL_TYPES,
@@ -241,7 +241,7 @@ class Steps:
         """Notes what `call` asks the user; nothing where another call may have its result."""
         is_own = item.get("type") == "function_call" and not item.get("namespace")
         if is_own and call.name == _ASKING_TOOL and call.id not in self._calls:
-            self._asking[call.id] = question_ids(call.arguments)
+            self._asking[call.id] = of_questions(call.arguments, "id")
         else:
             self._asking.pop(call.id, None)
 

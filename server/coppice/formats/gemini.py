@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any, BinaryIO, ClassVar, Final
 
+from coppice.formats.answers import of_questions
 from coppice.formats.gemini_parts import (
+    ASKING_TOOL,
     call_of,
     parts_of,
     reply_of,
@@ -89,6 +91,7 @@ class Reader(SessionReader):
         self._entry_of: dict[str, str] = {}
         self._end_of: dict[str, str | None] = {}
         self._answered: set[str] = set()
+        self._headings: dict[str, list[str]] = {}  # of the questions of calls that ask the user
         settled = len(self._order) - self._open_end(file)
         self.held = settled < len(self._order)
         for position in range(settled):
@@ -135,7 +138,8 @@ class Reader(SessionReader):
         ]
         calls = objects_at(value, "toolCalls")
         content += [block for block in reply_of(parts) if not (calls and isinstance(block, ToolCall))]
-        content += [call_of(each) for each in calls]
+        made = [call_of(each) for each in calls]
+        content += made
         if not content:
             return
         usage = usage_of(value.get("tokens"), "input", "output", "cached", "total")
@@ -147,7 +151,9 @@ class Reader(SessionReader):
             **optional,
         )
         yield MessageEntry(**self._place(value), message=message)
-        for each in calls:
+        for each, call in zip(calls, made, strict=True):
+            if call.name == ASKING_TOOL:
+                self._headings[call.id] = of_questions(call.arguments, "header")
             shown = parts_of(each.get("result"))
             yield from self._results(value, shown, failed=each.get("status") == "error")
 
@@ -155,7 +161,7 @@ class Reader(SessionReader):
         self, value: dict[str, Any], parts: list[dict[str, Any]], *, failed: bool
     ) -> Iterator[Entry]:
         """The results that were not given yet: a reply has them, and the message after it once more."""
-        for message in results_in(parts, failed=failed):
+        for message in results_in(parts, failed=failed, headings=self._headings):
             if message.tool_call_id not in self._answered:
                 self._answered.add(message.tool_call_id)
                 place = self._place(value)

@@ -18,7 +18,7 @@ from coppice.tree.messages import (
 )
 from coppice.tree.tags import attachment
 
-_ASKING_TOOL: Final = "ask_user"  # Gemini CLI's
+ASKING_TOOL: Final = "ask_user"  # Gemini CLI's
 QWEN_ASKING_TOOL: Final = "ask_user_question"
 _HOOK: Final = "<hook_context>"
 _HOOK_END: Final = "</hook_context>"
@@ -109,7 +109,7 @@ def results_in(
 ) -> Iterator[ToolResultMessage]:
     """The results of tool calls among `parts`, `{id, name, response}`, each with the images after it.
 
-    `headings` are those of the questions of Qwen Code's calls that ask, by the id of the call.
+    `headings` are those of the questions of calls that ask, by the id of the call.
     """
     result: ToolResultMessage | None = None
     for part in parts:
@@ -134,8 +134,8 @@ def _result(
         output = output.partition(f"\n\n{_HOOK}")[0]
     tool, call_id = text_at(response, "name") or "unknown", text_at(response, "id") or ""
     details: dict[str, Any] | None = None
-    if not failed and output is not None and tool == _ASKING_TOOL:
-        details = answered(gemini_answers(output))
+    if not failed and output is not None and tool == ASKING_TOOL:
+        details = answered(gemini_answers(output, len(headings.get(call_id, ()))))
     elif not failed and output is not None and tool == QWEN_ASKING_TOOL:
         details = answered(qwen_answers(output, headings.get(call_id, ())))
     return ToolResultMessage(

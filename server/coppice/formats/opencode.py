@@ -8,13 +8,14 @@ consists of, and the results of its calls, are its parts. A compaction is a mess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BufferedReader
+from itertools import zip_longest
 from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.formats.answers import answered
+from coppice.formats.answers import answered, chosen
 from coppice.formats.foreign_database import object_of, rows_of
-from coppice.formats.lines import object_at, text_at
+from coppice.formats.lines import object_at, objects_at, text_at
 from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries, time_of
 from coppice.formats.source import Checkpoint, NotResumableError, Source
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
@@ -305,11 +306,12 @@ def _results(part: dict[str, Any]) -> Iterator[ToolResultMessage]:
     )
 
 
-def _answers(state: dict[str, Any]) -> list[object]:
+def _answers(state: dict[str, Any]) -> Iterator[str | None]:
     """What the user answered, where the call has it apart from the questions."""
     answers = object_of(state.get("metadata")).get("answers")
-    lists = answers if isinstance(answers, list) else []
-    return [text for each in lists if isinstance(each, list) for text in each]
+    questions = objects_at(object_at(state, "input"), "questions")
+    for each, _ in zip_longest(answers if isinstance(answers, list) else (), questions):
+        yield chosen(each)
 
 
 def _usage(value: object) -> Usage | None:

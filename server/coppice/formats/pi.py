@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final
 from pydantic import ValidationError
 from typing_extensions import override
 
+from coppice.formats.answers import answered, answers_by, of_questions
 from coppice.formats.entry_file import ENTRY_TYPES, UNKNOWN, EntryFile
 from coppice.formats.lines import ParsedLine, dump_line, object_at, objects_at, text_at, type_of
 from coppice.formats.session import SessionHeader
@@ -34,8 +35,6 @@ OWN_TYPES: Final = {
 }
 """Entry types Pi does not know, and the `customType` under which a Pi file holds them."""
 
-_ASKING_TOOLS: Final = ("question", "questionnaire")
-"""Tools of the extensions that come with Pi, whose `details` have what the user answered."""
 _TOOLS_OWN: Final = {mark: f"pi.{mark}" for mark in (*ANSWERED, *DENIED)}
 """`details` of a Pi session are a tool's: these would say that the user has spoken."""
 _TYPE_OF_CUSTOM: Final = {custom: own for own, custom in OWN_TYPES.items()}
@@ -210,26 +209,28 @@ def _with_details(value: dict[str, Any], names: Mapping[str, str]) -> dict[str, 
 
 
 def _with_answer(value: dict[str, Any]) -> dict[str, Any]:
-    """A result that has what the user answered to a question is marked so."""
+    """A result of a question tool that comes with Pi is marked where it has what the user answered."""
     message = object_at(value, "message")
     details = object_at(message, "details")
-    if message.get("toolName") not in _ASKING_TOOLS or details.get("cancelled") is True:
+    match message.get("toolName"):
+        case "question":
+            answers = [text_at(details, "answer")]
+        case "questionnaire":  # has the answers in the order in which they were given
+            labels = {text_at(each, "id") or "": each.get("label") for each in objects_at(details, "answers")}
+            answers = answers_by(of_questions(details, "id"), labels)
+        case _:
+            return value
+    marks = answered(answers)
+    if details.get("cancelled") is True or marks == ANSWERED:
         return value
-    answers = [
-        text_at(details, "answer"),
-        *(text_at(each, "label") for each in objects_at(details, "answers")),
-    ]
-    answer = "\n".join(filter(None, answers))
-    if not answer:
-        return value
-    return {**value, "message": {**message, "details": {**details, **ANSWERED, "answer": answer}}}
+    return {**value, "message": {**message, "details": {**details, **marks}}}
 
 
 def _without_answer(value: dict[str, Any]) -> dict[str, Any]:
     """What `_with_answer` marked, as it was; anything else as it is."""
     message = object_at(value, "message")
     details = object_at(message, "details")
-    for marks in (("answered",), ("answered", "answer")):
+    for marks in (("answered", "answer"), ("answered",)):
         bare = {key: item for key, item in details.items() if key not in marks}
         before = {**value, "message": {**message, "details": bare}}
         if details != bare and _with_answer(before) == value:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from coppice.formats.answers import question_headings
+from coppice.formats.answers import of_questions
 from coppice.formats.gemini_parts import (
     QWEN_ASKING_TOOL,
     parts_of,
@@ -93,7 +93,7 @@ class Reader(RecordLog):
                 for call in calls:
                     if call.name == QWEN_ASKING_TOOL:
                         is_known = call.id in self._headings  # and not which of them a result is of
-                        self._headings[call.id] = [] if is_known else question_headings(call.arguments)
+                        self._headings[call.id] = [] if is_known else of_questions(call.arguments, "header")
                 counted = value.get("usageMetadata")
                 names = ("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount")
                 usage = usage_of(counted, *names, "totalTokenCount")
