@@ -5,7 +5,7 @@ from talk import tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.span.serialization import serialize
-from coppice.tree.messages import ANSWERED
+from coppice.tree.messages import ANSWERED, AssistantMessage, ToolCall, ToolResultMessage
 
 
 def test_an_answer_is_apart_from_the_output() -> None:
@@ -39,3 +39,16 @@ def test_a_long_answer_is_not_cut() -> None:
     answer = "".join(f"Rule {number} holds. " for number in range(400))
     asked = tool("ask", {"question": "Rules?"}, "x", details={**ANSWERED, "answer": answer})
     assert serialize(asked[1:]) == f"[User, answering this call]: {answer}"
+
+
+def test_of_calls_with_one_id_each_has_its_own_answer() -> None:
+    asked = {"Delete the branch?": "Yes", "Push to main?": "No"}
+    calls = [ToolCall(id="c", name="ask", arguments={"question": each}) for each in asked]
+    results = [
+        ToolResultMessage(tool_call_id="c", tool_name="ask", content=[], details={**ANSWERED, "answer": each})
+        for each in (*asked.values(), "Push.")
+    ]
+    asking = AssistantMessage(content=[*calls])
+    for replies in ([asking], [asking, asking]):
+        answers = LedgerBuilder().add_messages(replies).add_messages(results).ledger.messages
+        assert [(each.about, each.text) for each in answers] == [*asked.items()]

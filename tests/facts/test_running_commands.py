@@ -30,6 +30,12 @@ def test_the_rest_of_an_output_is_the_result_of_what_printed_it() -> None:
     assert (check.command, check.passed, check.result) == ("cargo test", True, result)
 
 
+def test_a_call_without_a_cell_has_the_output_of_none() -> None:
+    waits = run("make docs", CELL.replace("18", "None"))
+    (check,) = state_of(*waits, *run("cargo test", "test result: ok. 6 passed; 0 failed")).checks
+    assert check.command == "cargo test"
+
+
 def test_a_command_in_the_background_is_a_job() -> None:
     (job,) = state_of(*run("cargo test", BACKGROUND)).jobs
     assert (job.id, job.command, job.state) == ("b76", "cargo test", "running")

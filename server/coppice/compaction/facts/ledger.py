@@ -1,5 +1,6 @@
 """Builds the ledger of entries, in order; it continues from the one that an earlier compaction stored."""
 
+from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final, Self, get_args
@@ -66,7 +67,7 @@ class LedgerBuilder:
         self._replied = True
         self._asked = False
         self._left_out = before.left_out
-        self._calls: dict[str, tuple[str, ToolCall]] = {}
+        self._calls: dict[str, deque[tuple[str, ToolCall]]] = {}
         self._waiting: dict[str, ToolCall] = {}
         self._running: dict[str, ToolCall] = {}
         self._root = root
@@ -183,14 +184,15 @@ class LedgerBuilder:
         if self._root:
             text = text.replace(f"{self._root.rstrip('/')}/", "")
         self._quotations.assistant(text, entry, last=self._finished)
+        self._calls |= {call.id: deque() for call in message.tool_calls}
         for call in message.tool_calls:
-            self._calls[call.id] = entry, call
+            self._calls[call.id].append((entry, call))
 
     def _result(self, message: ToolResultMessage) -> None:
-        asked = self._calls.pop(message.tool_call_id, None)
-        if asked is None:
+        calls = self._calls.get(message.tool_call_id)
+        if not calls:
             return
-        entry, call = asked
+        entry, call = calls.popleft()
         output = text_of(message.content)
         details = message.details if isinstance(message.details, dict) else {}
         is_denied = details.get("denied") is True
@@ -202,7 +204,8 @@ class LedgerBuilder:
         if is_denied or is_marked or (not is_executed and is_not_run(output, is_error=message.is_error)):
             self._quotations.refused(entry)
             return
-        call = self._waiting.pop(str(call.arguments.get("cell_id")), call)
+        if (cell := call.arguments.get("cell_id")) is not None:
+            call = self._waiting.pop(str(cell), call)
         if waits := waiting_id(output):
             self._waiting[waits] = call  # the rest of what it prints is the result of another call
         action = action_of(entry, call, output, is_error=message.is_error)
