@@ -9,6 +9,7 @@ from coppice.compaction.span.chunking import grouped, leading_groups, shortened_
 from coppice.compaction.span.serialization import serialize
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import (
+    ANSWERED,
     AssistantMessage,
     BashExecutionMessage,
     Message,
@@ -74,6 +75,17 @@ def test_a_group_that_alone_is_too_big_keeps_head_and_tail() -> None:
     assert chunk.startswith("[User]: HEAD")
     assert chunk.endswith("TAIL")
     assert "characters left out" in chunk
+
+
+def test_of_a_long_answer_head_and_tail_stay() -> None:
+    answer = "KEEP TABS. " + "Mind the details. " * 1_300 + "NEVER PUSH."
+    calls, did_a, waits, did_b = two_calls()
+    asked = did_a.model_copy(update={"details": {**ANSWERED, "answer": answer}})
+    [group] = grouped([calls, asked, waits, did_b], count_tokens)
+    text = shortened_group(group, 2_000, count_tokens)
+    for each in ("[User, answering this call]: KEEP TABS.", "NEVER PUSH.", "[Tool result]: did b"):
+        assert each in text
+    assert count_tokens(text) <= 2_000
 
 
 def test_a_hundred_calls_at_once_still_fit() -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from coppice.compaction.asking.summarizer import CountTokens
+from coppice.compaction.facts.user import answer_in
 from coppice.compaction.span.condensing import condensed
 from coppice.compaction.span.serialization import RESULT_CHARS, serialize, shorten
 from coppice.tokens.budget import leading
@@ -82,9 +83,10 @@ def shortened_message(message: Message, chars: int) -> Message:
                 update={"content": [_shortened_block(b, each) for b in message.content]}
             )
         case ToolResultMessage():
-            return message.model_copy(
-                update={"content": [TextContent(text=shorten(_with_images(message), chars))]}
-            )
+            cut: dict[str, Any] = {"content": [TextContent(text=shorten(_with_images(message), chars))]}
+            if answer := answer_in(message):
+                cut["details"] = {**message.details, "answer": shorten(answer, chars)}
+            return message.model_copy(update=cut)
         case BashExecutionMessage():
             cut = {"command": shorten(message.command, chars), "output": shorten(message.output, chars)}
             return message.model_copy(update=cut)
