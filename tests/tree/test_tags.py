@@ -190,5 +190,12 @@ def test_what_does_not_read_as_it_stays(text: str) -> None:
 
 @pytest.mark.parametrize("text", IMITATIONS["escaped"])
 def test_an_attached_text_cannot_leave_its_tag_and_is_else_as_it_was(text: str) -> None:
-    html = "<details><summary>Hi</summary></details>"
+    html = "<details><summary>Hi</summary></details> \x1b[1m"
     assert attachment("a", f"{html} {text}").splitlines()[1] == f"{html} &lt;{text[1:]}"
+
+
+def test_an_escape_sequence_in_an_attached_text_stays_unless_it_hides_the_end() -> None:
+    colours = "\x1b[31mred\x1b[0m </file>"
+    assert attachment("a", colours).splitlines()[1] == colours
+    for hidden in ("</\x1b[0mattachment>", "<\x1b]0;x\x07/attachment>"):
+        assert attachment("a", f"{colours} {hidden}").splitlines()[1] == "red </file> &lt;/attachment>"

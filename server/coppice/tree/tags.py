@@ -154,10 +154,13 @@ def escape_tags(text: str) -> str:
 
 
 def attachment(title: str, text: str) -> str:
-    """A text block of a user's message for what is not the user's, unable to leave its tag."""
-    return (
-        f'<{ATTACHMENT} title="{title}">\n{_escaped(without_sequences(text), _attachment())}\n</{ATTACHMENT}>'
-    )
+    """A text block of a user's message for what is not the user's, unable to leave its tag. Its escape
+    sequences stay, unless one of them hides such a tag.
+    """
+    escaped = _escaped(text, _attachment())
+    if _attachment().search(seen(without_sequences(escaped))[0]):
+        escaped = _escaped(without_sequences(text), _attachment())
+    return f'<{ATTACHMENT} title="{title}">\n{escaped}\n</{ATTACHMENT}>'
 
 
 def _escaped(text: str, tag: re.Pattern[str]) -> str:
