@@ -190,6 +190,7 @@ def test_an_image_that_a_tool_showed_is_in_its_result_and_no_message_of_the_user
         ('{"answers":["Push."]}', None),
         ("User dismissed ask_user dialog without answering.", None),
         ("[" * 9_000, None),
+        (f"{'1' * 5000} is the answer", None),
     ],
 )
 def test_an_answer_is_what_is_recorded_for_each_question(output: str, answer: str | None) -> None:

@@ -97,6 +97,13 @@ def test_an_endless_number_becomes_null() -> None:
     assert reader.warnings == ["line 2: a number of thousands of digits became null"]
 
 
+def test_a_line_that_breaks_after_an_endless_number_is_left_out() -> None:
+    reader, entries = read_lines(HEAD, f'{{"n": {"9" * 5000}, x', FIRST)
+    assert texts(entries) == ["one"]
+    (warning,) = reader.warnings
+    assert warning.startswith("line 2: this line is not JSON")
+
+
 def test_half_a_surrogate_pair_becomes_the_replacement_character() -> None:
     reader, entries = read_lines(HEAD, FIRST.replace("one", r"o\ud83dne \ud83d\ude00"), SECOND)
     assert texts(entries) == ["o\ufffdne 😀", "two"]

@@ -188,12 +188,15 @@ def _skip_rest(file: BinaryIO) -> int:
 
 def _loaded(text: str, mended: list[str]) -> Any:
     try:
-        return json.loads(text)
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:
+            mended.append("a number of thousands of digits became null")
+            return json.loads(text, parse_int=_int_or_none)
     except json.JSONDecodeError as error:
         raise UnusableLineError(f"is not JSON ({error.msg} at column {error.colno})") from error
-    except ValueError:
-        mended.append("a number of thousands of digits became null")
-        return json.loads(text, parse_int=_int_or_none)
 
 
 def _int_or_none(digits: str) -> int | None:
