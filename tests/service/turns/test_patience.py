@@ -29,9 +29,9 @@ class Waits(NoProgress):
             self.seen.append(value)
 
 
-async def client_of(make_client: MakeClient, server: ProviderServer) -> Client:
+async def client_of(make_client: MakeClient, server: ProviderServer, **more: Any) -> Client:
     model = {"provider": "openai", "name": "m", "baseUrl": server.url, "contextWindow": 50_000}
-    client: Client = await make_client({"model": model, "summarizer": {"provider": "offline"}})
+    client: Client = await make_client({"model": model, "summarizer": {"provider": "offline"}, **more})
     return client
 
 
@@ -177,6 +177,26 @@ async def test_what_comes_after_a_cut_reply_leaves_it_to_be_gone_on_with(make_cl
         assert (cut["content"], "Be brief." in note["content"]) == ("Once upon", True)
         assert "cut off" in asked["content"]
         assert "cut off" not in str(server.requests[2].body["messages"])
+
+
+@pytest.mark.parametrize(("kept", "is_kept"), [(1, False), (20_000, True)])
+async def test_a_cut_reply_that_a_compaction_replaced_is_not_gone_on_with(
+    make_client: MakeClient,
+    kept: int,
+    is_kept: bool,  # noqa: FBT001 - a table
+) -> None:
+    too_long = error(400, "prompt is too long", code="context_length_exceeded")
+    replies = [answer("Once upon", stop="length"), too_long, answer("The end.")]
+    async with ProviderServer(replies) as server:
+        client = await client_of(make_client, server, compaction={"keepRecentTokens": kept})
+        about = {"conversationId": await client.conversation(*(f"Tree {n}. " * 900 for n in range(8)))}
+        await client.ask("prompt", **about, content="Tell.")
+        await client.ask("note/add", text="Be brief.")
+        assert len((await client.ask("prompt", **about))["compactions"]) == 1
+        refused, again = (request.body["messages"] for request in server.requests[1:])
+        assert "cut off" in refused[-1]["content"]
+        assert ("cut off" in again[-1]["content"]) == is_kept
+        assert ({"role": "assistant", "content": "Once upon"} in again) == is_kept
 
 
 async def test_a_reply_that_was_cut_before_its_first_word_is_asked_for_again(make_client: MakeClient) -> None:

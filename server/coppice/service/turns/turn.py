@@ -104,7 +104,7 @@ class Turn:
             await run_read(self._refuse_if_answered)
         self._overhead_tokens = await run_read(self._count_overhead)
         await self._make_room(content)
-        self._goes_on = content is None and await run_read(lambda: was_cut(self._path()))
+        self._goes_on = content is None
         await self._show_notes()
         if content is not None:
             state = present(workspace_state=self._params.workspace_state)
@@ -240,7 +240,7 @@ class Turn:
             room = self._window - tokens - (0 if source == "usage" else self._overhead_tokens)
             reserve = fitted_sizes(path.settings.compaction, self._window).reserve
             return ChatRequest(
-                messages=asking_to_go_on(path.view(note), is_cut=self._goes_on),
+                messages=asking_to_go_on(path.view(note), is_cut=self._goes_on and was_cut(path)),
                 max_tokens=max(LEAST_ANSWER, min(reserve, room)),
                 system=self._system(),
                 purpose="turn",
