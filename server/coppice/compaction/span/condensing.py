@@ -113,8 +113,6 @@ def _seen(messages: Iterable[Message]) -> _Seen:
                 for call in message.tool_calls:
                     seen.calls[call.id] = call
                     signatures[call.id] = f"{call.name} {call.arguments_json}"
-            case ToolResultMessage(details={"answered": True}):
-                pass  # of the user, and none like another
             case ToolResultMessage(tool_call_id=call_id) if call_id in signatures:
                 seen.last[signatures[call_id]] = place
                 action = action_of("", seen.calls[call_id], "", is_error=message.is_error)
