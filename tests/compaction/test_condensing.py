@@ -309,3 +309,5 @@ def test_what_the_user_answered_stays_whole() -> None:
     assert "\n".join(rules) in shown(*asked[2:])
     assert rules[0] in shown(*asked)
     assert "as in a later output" not in shown(*asked)
+    dismissed = tool("ask", {"question": "And?"}, "\n".join(rules), details=ANSWERED)
+    assert "as in a later output" in shown(*asked[:2], *dismissed)

@@ -13,7 +13,7 @@ from coppice.formats.lines import UnusableLineError, object_at, objects_at, pars
 from coppice.tree.messages import ANSWERED
 from coppice.tree.nesting import nests_deeper
 
-NO_ANSWER: Final = "(no answer)"
+_NO_ANSWER: Final = "(no answer)"
 """In place of the answer to a question that has none, where the user answered another of the same call."""
 
 _COPILOT: Final = ("User selected: ", "User responded: ")
@@ -28,7 +28,7 @@ def answered(answers: Iterable[str | None]) -> dict[str, Any]:
     blank text, where there is none.
     """
     given = [text if text and not text.isspace() else None for text in answers]
-    return {**ANSWERED, "answer": "\n".join(text or NO_ANSWER for text in given)} if any(given) else ANSWERED
+    return {**ANSWERED, "answer": "\n".join(text or _NO_ANSWER for text in given)} if any(given) else ANSWERED
 
 
 def of_questions(arguments: dict[str, Any], key: str) -> list[str]:

@@ -59,12 +59,7 @@ def answer_of(words: str, asked: Mapping[str, Any], call: str, entry: str) -> Le
 
     `call` names it where it has no question.
     """
-    if not words:
-        return None
-    answer = _message(words, entry, "answer")
-    return answer.model_copy(
-        update={"about": clip(one_line(" ".join(_questions_of(asked)) or call), _ABOUT_CHARS)}
-    )
+    return _message(words, entry, "answer", " ".join(_questions_of(asked)) or call) if words else None
 
 
 def _questions_of(arguments: Mapping[str, Any]) -> list[str]:
@@ -79,10 +74,7 @@ def _questions_of(arguments: Mapping[str, Any]) -> list[str]:
 def refusal_of(output: str, about: str, entry: str) -> LedgerMessage | None:
     """The reason that the user gave for not allowing a call, by its result; None where there is none."""
     reason = reason_in(output)
-    if not reason:
-        return None
-    message = _message(reason, entry, "refusal")
-    return message.model_copy(update={"about": clip(one_line(about), _ABOUT_CHARS)})
+    return _message(reason, entry, "refusal", about) if reason else None
 
 
 def reason_in(output: str) -> str:
@@ -108,6 +100,12 @@ def only_rules(message: LedgerMessage) -> LedgerMessage | None:
     return message.model_copy(update={"text": text, "shortened": message.shortened or not whole})
 
 
-def _message(text: str, entry: str, source: MessageSource) -> LedgerMessage:
+def _message(text: str, entry: str, source: MessageSource, about: str = "") -> LedgerMessage:
     short = shortened(text, _LONGEST, with_rules=source in ("user", "answer", "refusal"))
-    return LedgerMessage(entry_id=entry, text=short, source=source, shortened=len(short) < len(text.strip()))
+    return LedgerMessage(
+        entry_id=entry,
+        text=short,
+        source=source,
+        about=clip(one_line(about), _ABOUT_CHARS),
+        shortened=len(short) < len(text.strip()),
+    )
