@@ -193,6 +193,8 @@ class LedgerBuilder:
         if not calls:
             return
         entry, call = calls.popleft()
+        if not calls:
+            del self._calls[message.tool_call_id]
         output = text_of(message.content)
         details = message.details if isinstance(message.details, dict) else {}
         is_denied = details.get("denied") is True
