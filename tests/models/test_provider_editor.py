@@ -189,3 +189,12 @@ async def test_the_pieces_of_an_editor_are_streamed_and_its_whole_text_is_the_an
     )
     assert [(each.kind, each.text) for each in deltas] == refusal
     assert text_of(answer.content) == "Fine."
+
+
+async def test_calls_of_an_editors_answer_have_ids_of_their_own() -> None:
+    calls: list[Any] = [
+        {"type": "toolCall", "id": "c", "name": name, "arguments": {}} for name in ("read", "write")
+    ]
+    answer = await EditorModel(Editor({"text": "", "toolCalls": calls}).sample).complete(request())
+    assert [call.name for call in answer.tool_calls] == ["read", "write"]
+    assert answer.tool_calls[0].id == "c" != answer.tool_calls[1].id

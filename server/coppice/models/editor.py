@@ -13,13 +13,14 @@ from coppice.models.providers.answer import (
     LONGEST_MESSAGE,
     LONGEST_NAME,
     MOST_BLOCKS,
+    new_call_id,
 )
 from coppice.models.providers.deadlines import Deadlines
 from coppice.models.providers.keys import redacted
 from coppice.protocol.server_requests import OnPart
 from coppice.protocol.tools import SampleParams, SamplePiece, SampleResult
 from coppice.recovery.overflow import is_overflow, reported_window
-from coppice.tree.messages import AssistantMessage, TextContent
+from coppice.tree.messages import AssistantMessage, TextContent, ToolCall
 
 Sample = Callable[[SampleParams, OnPart | None], Awaitable[Any]]
 """Sends a `coppice/sample` to the editor and brings its result; raises when it refuses."""
@@ -96,7 +97,7 @@ class EditorModel:
         if result.text and on_delta is not None and not passed_on:
             on_delta(Delta("text", result.text))
         usage: dict[str, Any] = {} if result.usage is None else {"usage": result.usage}
-        calls = result.tool_calls or []
+        calls = _with_own_ids(result.tool_calls or [])
         return AssistantMessage(
             content=[*([TextContent(text=result.text)] if result.text.strip() else []), *calls],
             provider="editor",
@@ -149,6 +150,15 @@ def _is_too_large(result: SampleResult) -> bool:
         or len(calls) > MOST_BLOCKS
         or any(len(call.id) > LONGEST_ID or len(call.name) > LONGEST_NAME for call in calls)
     )
+
+
+def _with_own_ids(calls: Sequence[ToolCall]) -> list[ToolCall]:
+    """`calls`; one with the id of an earlier one gets a new one, as its result could be the other's."""
+    own: dict[str, ToolCall] = {}
+    for call in calls:
+        call_id = new_call_id() if call.id in own else call.id
+        own[call_id] = call.model_copy(update={"id": call_id})
+    return [*own.values()]
 
 
 def _piece(part: Any) -> Delta | None:

@@ -104,7 +104,7 @@ class AnswerBuilder:
         """Begins a tool call, to which `arguments` appends."""
         self._count(call_id, LONGEST_ID)
         self._count(name, LONGEST_NAME)
-        call = self._new(Block("toolCall", call_id=call_id or _new_id(), name=name))
+        call = self._new(Block("toolCall", call_id=call_id or new_call_id(), name=name))
         self.last_call = call
         self._emit(Delta("toolCall", ""))
         return call
@@ -140,7 +140,7 @@ class AnswerBuilder:
         ids = set[str]()
         for block in self._blocks:
             if block.call_id in ids:
-                block.call_id = _new_id()
+                block.call_id = new_call_id()
             ids |= {block.call_id} - {""}
         contents = (self._content(block, complete=complete) for block in self._blocks)
         return [content for content in contents if content is not None]
@@ -195,7 +195,8 @@ class AnswerBuilder:
             self._on_delta(delta)
 
 
-def _new_id() -> str:
+def new_call_id() -> str:
+    """An id for a call that has none, or that of another."""
     return f"call_{secrets.token_hex(8)}"
 
 
