@@ -1695,7 +1695,7 @@ export interface ToolCallUpdate {
 
 /**
  * What a tool returned for the call `toolCallId`. `details` is for clients; a model is not sent it.
- * With `denied: true` in `details` the user did not allow the call: the reason, if they gave one, is in the content. With `answered: true` the call asked the user, and what they answered is the text `answer` beside it, which the client that asked sets: a model that summarizes is given it in place of the content. To several questions it is an answer each, on lines of their own in the order of the questions, with `(no answer)` in place of one that is missing. Without `answer`, as in results that older versions imported, or in those of an error, the content counts as the tool's.
+ * With `denied: true` in `details` the user did not allow the call: the reason, if they gave one, is in the content. With `answered: true` the call asked the user, and what they answered is the text `answer` beside it, which the client that asked sets: a model that summarizes is given it in place of the content. To several questions it is an answer each, on lines of their own in the order of the questions, with `(no answer)` in place of one that is missing and the further lines of an answer indented. Without `answer`, as in results that older versions imported, or in those of an error, the content counts as the tool's.
  * With `notRun: true` in those of an error the call was not carried out, or was broken off: its content is no output.
  * What an answer is shown to be for is the call's argument `question`, or `question` or `prompt` of each object in its `questions`.
  * `workspaceState` names the files as they are after the call.

@@ -161,12 +161,12 @@ def test_what_the_user_wrote_in_place_of_an_answer_is_theirs(
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (["a", "b"], "No\na, b\nOnly x."),
+        (["a", "b"], "No\na, b\n  Only x."),
         (None, "No\nOnly x."),
-        ({"a": 1}, 'No\n{"a": 1}\nOnly x.'),
-        ([1, None, "b"], "No\n1, b\nOnly x."),
-        (5, "No\n5\nOnly x."),
-        (False, "No\nfalse\nOnly x."),
+        ({"a": 1}, 'No\n{"a": 1}\n  Only x.'),
+        ([1, None, "b"], "No\n1, b\n  Only x."),
+        (5, "No\n5\n  Only x."),
+        (False, "No\nfalse\n  Only x."),
     ],
 )
 def test_no_answer_is_lost_beside_one_that_is_no_text(other: object, words: str) -> None:
@@ -190,6 +190,17 @@ def test_no_answer_is_lost_beside_one_that_is_no_text(other: object, words: str)
         ({"answers": {}, "annotations": {"May I push?": {"notes": "Never."}}}, "(no answer)\nNever."),
         ({"answers": {"Use tabs?": "Yes"}, "response": "Ask Ana."}, "Yes\n(no answer)\nAsk Ana."),
         ({"answers": {}, "response": "Ask Ana."}, "Ask Ana."),
+        (
+            {"answers": {"Use tabs?": "Tabs"}, "annotations": {"Use tabs?": {"notes": "Yes"}}},
+            "Tabs\n  Yes\n(no answer)",
+        ),
+        (
+            {
+                "questions": [QUESTION, QUESTION, {"question": "Go?"}],
+                "answers": {"May I push?": "No", "Go?": "Yes"},
+            },
+            "No (to one of 2 questions)\n(no answer)\nYes",
+        ),
     ],
 )
 def test_the_answer_to_one_question_is_none_to_another(recorded: Json, words: str) -> None:

@@ -19,6 +19,13 @@ def test_an_answer_is_apart_from_the_output() -> None:
     assert (answer.source, answer.text, answer.about) == ("answer", "a table", "Which shape? Which size?")
 
 
+def test_a_question_without_a_text_keeps_its_place() -> None:
+    questions = [{"question": "", "header": "Use tabs?"}, {"question": "Push to main?"}]
+    asked = tool("ask", {"questions": questions}, "x", details={**ANSWERED, "answer": "Yes\n(no answer)"})
+    [answer] = LedgerBuilder().add_messages(asked).ledger.messages
+    assert (answer.text, answer.about) == ("Yes\n(no answer)", "(no question) Push to main?")
+
+
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [

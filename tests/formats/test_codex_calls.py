@@ -259,6 +259,7 @@ ASKED: Json = {"questions": [{"id": "b", "question": "Which?"}, {"id": "a", "que
         ({"answers": {"a": {"answers": [" "]}, "b": {"answers": ["Yes"]}}}, "Yes\n(no answer)"),
         ({"answers": {"a": {"answers": ["Yes"]}, "b": {"answers": []}}}, "(no answer)\nYes"),
         ({"answers": {"a": {"answers": []}, "b": {"answers": [""]}}}, None),
+        ({"answers": {"b": {"answers": ["Tabs\nYes\x85No"]}}}, "Tabs\n  Yes\n  No\n(no answer)"),
         ({"answers": {"other": {"answers": ["Push."]}, "a": {"answers": [1, None]}}}, "(no answer)\n1"),
         ({"answers": {"a": ["Push."]}, "b": {"answers": ["Push."]}, "note": "Push."}, None),
         ('{"answers": {"a": {"answers": ["No", ' + "[" * 900 + "]" * 900 + "]}}}", "(no answer)\nNo"),
@@ -272,11 +273,14 @@ def test_an_answer_is_in_the_order_of_the_questions(output_text: object, answer:
     assert messages(entries)[1].details == (ANSWERED if answer is None else {**ANSWERED, "answer": answer})
 
 
-def test_an_answer_is_none_of_two_questions_with_one_id() -> None:
+def test_an_answer_to_one_of_two_questions_with_one_id_is_marked() -> None:
     asked = {"questions": [*ASKED["questions"], {"id": "a", "question": "Delete?"}]}
     text = json.dumps({"answers": {"a": {"answers": ["Yes"]}, "b": {"answers": ["c"]}}})
     _, entries = read(call("c", "request_user_input", **asked), output("c", text))
-    assert messages(entries)[1].details == {**ANSWERED, "answer": "c\n(no answer)\n(no answer)"}
+    assert messages(entries)[1].details == {
+        **ANSWERED,
+        "answer": "c\nYes (to one of 2 questions)\n(no answer)",
+    }
 
 
 @pytest.mark.parametrize("asks_first", [True, False])

@@ -181,7 +181,7 @@ def test_an_image_that_a_tool_showed_is_in_its_result_and_no_message_of_the_user
 @pytest.mark.parametrize(
     ("output", "answer"),
     [
-        ('{"answers":{"0":"tabs","1":"main NIE anfassen\\nnie"}}', "tabs\nmain NIE anfassen\nnie"),
+        ('{"answers":{"0":"tabs","1":"main NIE anfassen\\nnie"}}', "tabs\nmain NIE anfassen\n  nie"),
         ('{"answers":{"0":"tabs","1":2}}', "tabs\n2"),
         ('{"answers":{"0":"tabs","Push?":"Yes"}}', "tabs\n(no answer)"),
         ('{"answers":{"1":"Yes"}}', "(no answer)\nYes"),
@@ -204,3 +204,20 @@ def test_an_answer_is_what_is_recorded_for_each_question(output: str, answer: st
     assert isinstance(result, MessageEntry)
     assert isinstance(result.message, ToolResultMessage)
     assert result.message.details == (ANSWERED if answer is None else {**ANSWERED, "answer": answer})
+
+
+@pytest.mark.parametrize("shown_id", ["c", "d"])
+def test_an_answer_is_read_wherever_its_call_is_recorded(shown_id: str) -> None:
+    asks = {"name": "ask_user", "args": {"questions": [{"question": "Style?"}, {"question": "Push?"}]}}
+    response = {"id": shown_id, "name": "ask_user", "response": {"output": '{"answers":{"0":"tabs"}}'}}
+    asking = {"functionCall": {"id": "c", **asks}}
+    _, entries = read(
+        prompt_record("u", "go"),
+        {"id": "a", "timestamp": TIME, "type": "gemini", "content": [asking]},
+        {"id": "r", "timestamp": TIME, "type": "user", "content": [{"functionResponse": response}]},
+    )
+    result = entries[2]
+    assert isinstance(result, MessageEntry)
+    assert isinstance(result.message, ToolResultMessage)
+    answer = "tabs\n(no answer)" if shown_id == "c" else "tabs"
+    assert result.message.details == {**ANSWERED, "answer": answer}

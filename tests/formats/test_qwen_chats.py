@@ -101,7 +101,7 @@ def details_of(body: str, *calls: Json) -> Any:
 @pytest.mark.parametrize(
     ("headings", "body", "answer"),
     [
-        (["Style", "Push"], "**Style**: tabs\n**Push**: **no**\nnever", "tabs\n**no**\nnever"),
+        (["Style", "Push"], "**Style**: tabs\n**Push**: **no**\nnever", "tabs\n**no**\n  never"),
         (["Style", "Style"], "**Style**: Style: tabs\n**Style**: no", "Style: tabs\nno"),
         (["Style"], "**Style**: 是否推送：不", "是否推送：不"),
         (["Style", "Push"], "**Style**: tabs", None),

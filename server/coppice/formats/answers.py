@@ -25,10 +25,14 @@ _MOST_HEADINGS: Final = 4  # in a call of Qwen Code; each is looked for in the w
 
 def answered(answers: Iterable[str | None]) -> dict[str, Any]:
     """`details` of a result with the user's answer to each question of its call, in their order; None, or a
-    blank text, where there is none.
+    blank text, where there is none. Of several answers the further lines are indented.
     """
     given = [text if text and not text.isspace() else None for text in answers]
-    return {**ANSWERED, "answer": "\n".join(text or _NO_ANSWER for text in given)} if any(given) else ANSWERED
+    if not any(given):
+        return ANSWERED
+    if len(given) > 1:
+        given = ["\n  ".join((text or _NO_ANSWER).splitlines()) for text in given]
+    return {**ANSWERED, "answer": "\n".join(filter(None, given))}
 
 
 def of_questions(arguments: dict[str, Any], key: str) -> list[str]:
@@ -37,11 +41,13 @@ def of_questions(arguments: dict[str, Any], key: str) -> list[str]:
 
 
 def answers_by(ids: Sequence[str], answers: Mapping[str, object]) -> list[str | None]:
-    """The answer to each of the questions with these ids; None to several with one id, as it is not known
-    which of them it is for.
+    """The answers to the questions with these ids, then those to others. What is to one of several questions
+    with one id is marked so, in the place of the first.
     """
-    questions = Counter(ids)
-    return [chosen(answers.get(each)) if questions[each] == 1 else None for each in ids]
+    questions, left = Counter(ids), dict(answers)
+    texts = [(chosen(left.pop(each, None)), questions[each]) for each in ids]
+    given = [f"{text} (to one of {count} questions)" if text and count > 1 else text for text, count in texts]
+    return [*given, *map(chosen, left.values())]
 
 
 def chosen(answer: object) -> str | None:
@@ -62,8 +68,10 @@ def codex_answers(output: str, ids: Sequence[str]) -> list[str | None]:
 
 
 def gemini_answers(output: str, questions: int) -> list[str | None]:
-    """Of `{"answers": {index: text}}`, of so many questions."""
-    return answers_by([*map(str, range(questions))], object_at(_object_in(output), "answers"))
+    """Of `{"answers": {index: text}}`, of so many questions; 0 where that is not known."""
+    answers = object_at(_object_in(output), "answers")
+    indexes = map(str, range(max(questions, len(answers))))
+    return [chosen(answers.get(each)) for each in indexes]
 
 
 def copilot_answers(output: str) -> list[str]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from coppice.formats.answers import answered, chosen, of_questions
+from coppice.formats.answers import answered, answers_by, chosen, of_questions
 from coppice.formats.claude_harness import Author, authors_of, command_line
 from coppice.formats.lines import object_at, objects_at, text_at
 from coppice.tree.messages import (
@@ -141,8 +141,8 @@ def _answers(value: dict[str, Any]) -> list[str | None]:
     if "afkTimeoutMs" in recorded:
         return []
     answers, notes = object_at(recorded, "answers"), object_at(recorded, "annotations")
-    questions = dict.fromkeys((*of_questions(recorded, "question"), *answers, *notes))
-    texts = [_answer(answers.get(each), object_at(notes, each)) for each in questions]
+    given = {each: _answer(answers.get(each), object_at(notes, each)) for each in (*answers, *notes)}
+    texts = answers_by(of_questions(recorded, "question"), given)
     response = text_at(recorded, "response")  # in place of the answers, or beside them
     return [*(texts if any(texts) else ()), response] if response else texts
 

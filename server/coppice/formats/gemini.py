@@ -138,8 +138,7 @@ class Reader(SessionReader):
         ]
         calls = objects_at(value, "toolCalls")
         content += [block for block in reply_of(parts) if not (calls and isinstance(block, ToolCall))]
-        made = [call_of(each) for each in calls]
-        content += made
+        content += [call_of(each) for each in calls]
         if not content:
             return
         usage = usage_of(value.get("tokens"), "input", "output", "cached", "total")
@@ -151,9 +150,10 @@ class Reader(SessionReader):
             **optional,
         )
         yield MessageEntry(**self._place(value), message=message)
-        for each, call in zip(calls, made, strict=True):
-            if call.name == ASKING_TOOL:
-                self._headings[call.id] = of_questions(call.arguments, "header")
+        for block in content:
+            if isinstance(block, ToolCall) and block.name == ASKING_TOOL:
+                self._headings[block.id] = of_questions(block.arguments, "header")
+        for each in calls:
             shown = parts_of(each.get("result"))
             yield from self._results(value, shown, failed=each.get("status") == "error")
 

@@ -216,7 +216,10 @@ def _with_answer(value: dict[str, Any]) -> dict[str, Any]:
         case "question":
             answers = [text_at(details, "answer")]
         case "questionnaire":  # has the answers in the order in which they were given
-            labels = {text_at(each, "id") or "": each.get("label") for each in objects_at(details, "answers")}
+            labels = {
+                text_at(each, "id") or f"answer {number}": each.get("label")
+                for number, each in enumerate(objects_at(details, "answers"))
+            }
             answers = answers_by(of_questions(details, "id"), labels)
         case _:
             return value

@@ -18,6 +18,7 @@ _LONGEST_RULES: Final = 8_000
 """Characters of a developer's or system's message; a longer one is a manual that is sent anew each time."""
 _BEGINNING_CHARS: Final = 120  # characters of what an old message begins with: a line of a screen
 _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three lines
+_NO_QUESTION: Final = "(no question)"  # in place of one without a text, as it may have an answer
 _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _REASON: Final = re.compile(
@@ -68,7 +69,8 @@ def _questions_of(arguments: Mapping[str, Any]) -> list[str]:
         asked = [each.get("question") or each.get("prompt") for each in questions if isinstance(each, dict)]
     else:
         asked = [arguments.get("question")]
-    return [each for each in asked if isinstance(each, str) and each.strip()]
+    texts = [each if isinstance(each, str) and each.strip() else None for each in asked]
+    return [each or _NO_QUESTION for each in texts] if any(texts) else []
 
 
 def refusal_of(output: str, about: str, entry: str) -> LedgerMessage | None:
