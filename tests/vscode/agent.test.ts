@@ -5,9 +5,13 @@ import { FILES } from "./harness/example.ts";
 import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 
-const INSTRUCTIONS = { "AGENTS.md": "Prices are in cents.\n" };
+const ASKED = { files: { ...FILES, "AGENTS.md": "Prices are in cents.\n", ".env": "SECRET=1\n", "src/env.py": "" } };
+const ALLOWED = {
+  files: { ...FILES, "prices.json": "{\n  \"pear\": 120\n}\n", "broken.json": "{,}\n" },
+  settings: { "coppice.chat.confirmTools": "never" },
+};
 
-scene("a question leads to a changed file: the model reads, its edit is changed, allowed, shown as a diff, and undone", { files: { ...FILES, ...INSTRUCTIONS } }, async ({ editor, window, provider }) => {
+scene("a question leads to a changed file: the model reads, its edit is changed, allowed, shown as a diff, and undone", ASKED, async ({ editor, window, provider }) => {
   const chat = await window.openCoppice();
   const file = (): string => readFileSync(join(editor.workspace, "src/api.py"), "utf8");
   const before = file();
@@ -52,7 +56,39 @@ scene("a question leads to a changed file: the model reads, its edit is changed,
   await window.editorText.filter({ hasText: "price_cents" }).waitFor();
 });
 
-scene("the model's edits are one step of the editor's history, and a new file can be taken away again", { files: FILES, settings: { "coppice.chat.confirmTools": "never" } }, async ({ editor, window, provider }) => {
+scene("a file and a selection are attached, and what is sent during a turn follows it", ASKED, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  await window.openFile("src/prices.py");
+  await chat.frame.getByRole("button", { name: "Attach src/prices.py, the open file" }).waitFor();
+  await window.page.keyboard.press("Control+A");
+  await window.run("Coppice: Add Selection to Chat");
+  await chat.frame.getByTestId("attachment").filter({ hasText: "prices.py" }).waitFor();
+  await chat.input.pressSequentially("Compare with @api");
+  await chat.frame.getByRole("option").filter({ hasText: "src/api.py" }).click();
+  await chat.frame.getByTestId("attachment").filter({ hasText: "api.py" }).waitFor();
+  await window.screenshot("attached");
+
+  provider.turn({ text: "Comparing them word by word now.", waits: true });
+  provider.turn({ text: "And the tests too." });
+  await chat.input.press("Enter");
+  await chat.draft.waitFor();
+  await chat.send("And the tests?");
+  await chat.frame.getByTestId("queue").filter({ hasText: "And the tests?" }).waitFor();
+  provider.release();
+  await chat.replies.filter({ hasText: "And the tests too." }).waitFor();
+  await chat.rests();
+  equal(await chat.frame.getByTestId("queue").count(), 0);
+
+  const asked = JSON.stringify(provider.asked[0]?.messages.at(-1));
+  match(asked, /Compare with @src\/api\.py.*attachment title=.*src\/prices\.py:1-\d+.*class Item.*attachment title=.*src\/api\.py.*def as_json/s);
+  equal(await chat.asked.first().locator(".attached-block").count(), 2);
+  await chat.input.pressSequentially("@env");
+  await chat.frame.getByRole("option").filter({ hasText: "src/env.py" }).waitFor();
+  equal(await chat.frame.getByRole("option").filter({ hasText: ".env" }).count(), 0);
+  await chat.frame.getByTestId("conversation-picker").filter({ hasText: /^\s*Compare with/ }).waitFor();
+});
+
+scene("the model's edits are one step of the editor's history, and a new file can be taken away again", ALLOWED, async ({ editor, window, provider }) => {
   const chat = await window.openCoppice();
   await window.openFile("src/api.py");
   provider.turn({ calls: [
@@ -79,7 +115,7 @@ scene("the model's edits are one step of the editor's history, and a new file ca
   const api = (): string => readFileSync(join(editor.workspace, "src/api.py"), "utf8");
   await until("the editor has saved what was undone in it", () => api().includes("as_json"));
   const saved = api();
-  provider.turn({ calls: [["e2", "edit_file", { path: "README.md", edits: [{ oldText: "# Shop", newText: "# Store" }] }]] });
+  provider.turn({ calls: [["e2", "edit_file", { path: "README.md", edits: [{ oldText: "A small shop", newText: "A small store" }] }]] });
   provider.turn({ text: "Renamed the shop." });
   await chat.send("Rename the shop.");
   await chat.replies.filter({ hasText: "Renamed the shop." }).waitFor();
@@ -87,65 +123,16 @@ scene("the model's edits are one step of the editor's history, and a new file ca
   const asked = chat.asked.filter({ hasText: "Rename the shop." });
   await asked.hover();
   await asked.getByRole("button", { name: "Restore Files to This Point" }).click();
-  const offer = chat.frame.getByTestId("files-offer");
-  match(await offer.innerText(), /Restore 1 file as at this message\?[^]*README\.md/);
+  const offer = chat.frame.getByTestId("files-offer").filter({ hasText: /Restore 1 file as at this message\?[^]*README\.md/ });
   await offer.getByRole("button", { name: "Restore" }).click();
   const readme = (): string => readFileSync(join(editor.workspace, "README.md"), "utf8");
-  await until("the file is restored", () => readme().startsWith("# Shop"));
+  await until("the file is restored", () => readme().includes("A small shop"));
   equal(api(), saved);
-  await window.notifications.filter({ hasText: "Changed 1 file" }).getByRole("button", { name: "Undo" }).click();
-  await until("the restoring is undone", () => readme().startsWith("# Store"));
+  await window.answerNotification("Changed 1 file", "Undo");
+  await until("the restoring is undone", () => readme().includes("A small store"));
 });
 
-scene("a file and a selection are attached, and what is sent during a turn follows it", { files: { ...FILES, ".env": "SECRET=1\n" } }, async ({ window, provider }) => {
-  const chat = await window.openCoppice();
-  await window.openFile("src/prices.py");
-  await chat.frame.getByRole("button", { name: "Attach src/prices.py, the open file" }).waitFor();
-  await window.editorText.first().click();
-  await window.page.keyboard.press("Control+A");
-  await window.run("Coppice: Add Selection to Chat");
-  await chat.frame.getByTestId("attachment").filter({ hasText: "prices.py" }).waitFor();
-  await chat.input.pressSequentially("Compare with @api");
-  await chat.frame.getByRole("option").filter({ hasText: "src/api.py" }).click();
-  await chat.frame.getByTestId("attachment").filter({ hasText: "api.py" }).waitFor();
-  await window.screenshot("attached");
-
-  provider.turn({ text: "Comparing them word by word now.", waits: true });
-  provider.turn({ text: "And the tests too." });
-  await chat.input.press("Enter");
-  await chat.draft.waitFor();
-  await chat.send("And the tests?");
-  await chat.frame.getByTestId("queue").filter({ hasText: "And the tests?" }).waitFor();
-  provider.release();
-  await chat.replies.filter({ hasText: "And the tests too." }).waitFor();
-  await chat.rests();
-  equal(await chat.frame.getByTestId("queue").count(), 0);
-
-  const asked = JSON.stringify(provider.asked[0]?.messages.at(-1));
-  match(asked, /Compare with @src\/api\.py.*attachment title=.*src\/prices\.py:1-\d+.*class Item.*attachment title=.*src\/api\.py.*def as_json/s);
-  equal(await chat.asked.first().locator(".attached-block").count(), 2);
-  await chat.input.pressSequentially("@.env");
-  await until("nothing is offered", async () => (await chat.frame.getByRole("option").filter({ hasText: ".env" }).count()) === 0);
-  match(await chat.frame.getByTestId("conversation-picker").innerText(), /^Compare with/);
-});
-
-scene("errors that an edit causes go back to the model", { files: { "prices.json": "{\n  \"pear\": 120\n}\n", "broken.json": "{,}\n" }, settings: { "coppice.chat.confirmTools": "never" } }, async ({ window, provider }) => {
-  const chat = await window.openCoppice();
-  // The language server for JSON runs once it has reported something.
-  await window.openFile("broken.json");
-  await window.page.locator(".squiggly-error").first().waitFor();
-  await window.openFile("prices.json");
-  provider.turn({ calls: [["e1", "edit_file", { path: "prices.json", edits: [{ oldText: "120", newText: "120," }] }]] });
-  provider.turn({ calls: [["e2", "edit_file", { path: "prices.json", edits: [{ oldText: "120,", newText: "130" }] }]] });
-  provider.turn({ text: "Mended." });
-  await chat.send("Add a comma.");
-  await chat.replies.filter({ hasText: "Mended." }).waitFor();
-  const [, broken, mended] = provider.asked.map(({ messages }) => JSON.stringify(messages.at(-1)));
-  match(broken ?? "", /new errors in prices\.json since this edit:\\n\d+:\d+ /);
-  match(mended ?? "", /"Changed prices\.json\."/);
-});
-
-scene("the changes of a turn are reviewed in one editor, and undone as a whole next to the user's own", { files: FILES, settings: { "coppice.chat.confirmTools": "never" } }, async ({ editor, window, provider }) => {
+scene("the changes of a turn are reviewed in one editor, and undone as a whole next to the user's own", ALLOWED, async ({ editor, window, provider }) => {
   const chat = await window.openCoppice();
   const readme = join(editor.workspace, "README.md");
   const made = join(editor.workspace, "made.txt");
@@ -171,11 +158,49 @@ scene("the changes of a turn are reviewed in one editor, and undone as a whole n
   await card.waitFor({ state: "detached" });
   await chat.frame.getByTestId("edit").getByText("Undone").waitFor();
 
-  await window.notifications.filter({ hasText: "Changed 2 files" }).getByRole("button", { name: "Undo" }).click();
+  await window.answerNotification("Changed 2 files", "Undo");
   await until("the turn's changes are back", () => existsSync(made) && readFileSync(readme, "utf8") === before.replace("# Shop", "# Store") + own);
   await card.getByRole("button", { name: "Keep All" }).click();
   await card.waitFor({ state: "detached" });
   await chat.frame.getByTestId("edit").getByText("Kept").waitFor();
+});
+
+scene("errors that an edit causes go back to the model", ALLOWED, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  // The language server for JSON runs once it has reported something.
+  await window.openFile("broken.json");
+  await window.page.locator(".squiggly-error").first().waitFor();
+  await window.openFile("prices.json");
+  provider.turn({ calls: [["e1", "edit_file", { path: "prices.json", edits: [{ oldText: "120", newText: "120," }] }]] });
+  provider.turn({ calls: [["e2", "edit_file", { path: "prices.json", edits: [{ oldText: "120,", newText: "130" }] }]] });
+  provider.turn({ text: "Mended." });
+  await chat.send("Add a comma.");
+  await chat.replies.filter({ hasText: "Mended." }).waitFor();
+  await chat.rests();
+  const [, broken, mended] = provider.asked.map(({ messages }) => JSON.stringify(messages.at(-1)));
+  match(broken ?? "", /new errors in prices\.json since this edit:\\n\d+:\d+ /);
+  match(mended ?? "", /"Changed prices\.json\."/);
+});
+
+scene("a command's output appears while it runs; it is left running, listed, and ended", ALLOWED, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  const command = "trap 'touch ended; exit' TERM; printf '10%%\\r\\033[32m100%%\\033[0m\\nListening\\n'; while :; do sleep 0.1; done";
+  provider.turn({ calls: [["c1", "run_command", { command }]] });
+  provider.turn({ text: "It listens." });
+  await chat.send("Start the server.");
+  const live = chat.frame.getByTestId("live-command");
+  await live.getByText("Listening").waitFor();
+  await window.screenshot("command-runs");
+  await live.getByRole("button", { name: "Leave Running" }).click();
+  await chat.replies.filter({ hasText: "It listens." }).waitFor();
+  await chat.rests();
+  match(JSON.stringify(provider.asked.at(-1)?.messages.at(-1)), /"100%\\nListening\\n\[The user leaves the command running/);
+  const left = chat.frame.getByTestId("left-commands");
+  await left.getByRole("button", { name: /Listening/ }).click();
+  await left.getByRole("region", { name: "Output" }).filter({ hasText: "Listening" }).waitFor();
+  await left.getByRole("button", { name: "End Command" }).click();
+  await left.waitFor({ state: "hidden" });
+  await until("the command has ended", () => existsSync(join(editor.workspace, "ended")));
 });
 
 const API = FILES["src/api.py"];
@@ -190,7 +215,6 @@ scene("edits follow what a command changed in open files, also where the editor 
   const open = ["src/api.py", "generated/api.py", "generated/marked.py"];
   for (const name of open) await window.openFile(name);
   await window.openFile("notes.md");
-  await window.editorText.first().click();
   await window.page.keyboard.type("Mine. ");
 
   const changed = [...open, "marked.py"];
@@ -201,6 +225,7 @@ scene("edits follow what a command changed in open files, also where the editor 
   ] });
   provider.turn({ text: "Renamed." });
   await chat.send("Rename it.");
+  for (const at of changed.keys()) await chat.frame.getByTestId("edit").nth(at).waitFor(); // Each takes some seconds.
   await chat.replies.filter({ hasText: "Renamed." }).waitFor();
   await chat.rests();
 

@@ -6,7 +6,18 @@ import { CENTS_TURN, FILES } from "./harness/example.ts";
 import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 
-scene("a turn streams, shows Markdown, and folds the tools it used", { files: FILES, tools: "ask" }, async ({ editor, window, provider }) => {
+const HOSTILE = [
+  '<img src="/pixel.png" onerror="document.title = \'run\'">',
+  "<script>document.title = 'run'</script>",
+  "<iframe srcdoc=\"<script>parent.document.title = 'run'</script>\"></iframe>",
+  "![](http://127.0.0.1:9/pixel.png)",
+  "[here](javascript:document.title='run') and [there](command:workbench.action.terminal.new)",
+  "```html\n<b onmouseover=\"document.title = 'run'\">x</b>\n```",
+].join("\n\n");
+
+const IN_CHAT = { files: { ...FILES, "page.html": HOSTILE }, tools: "ask" } as const;
+
+scene("a turn streams, shows Markdown, and folds the tools it used", IN_CHAT, async ({ editor, window, provider }) => {
   const chat = await window.openCoppice();
   for (const answer of CENTS_TURN.answers) provider.turn({ ...answer, waits: answer === CENTS_TURN.answers.at(-1) });
   await chat.send(CENTS_TURN.asks);
@@ -35,7 +46,7 @@ scene("a turn streams, shows Markdown, and folds the tools it used", { files: FI
   await window.screenshot("chat");
 });
 
-scene("a turn can be stopped, and the next one goes on from there", {}, async ({ window, provider }) => {
+scene("a turn can be stopped, and the next one goes on from there", IN_CHAT, async ({ window, provider }) => {
   const chat = await window.openCoppice();
   provider.turn({ hangs: true });
   await chat.send("Take your time.");
@@ -47,22 +58,14 @@ scene("a turn can be stopped, and the next one goes on from there", {}, async ({
   equal(await chat.asked.count(), 2);
 });
 
-const HOSTILE = [
-  '<img src="/pixel.png" onerror="document.title = \'run\'">',
-  "<script>document.title = 'run'</script>",
-  "<iframe srcdoc=\"<script>parent.document.title = 'run'</script>\"></iframe>",
-  "![](http://127.0.0.1:9/pixel.png)",
-  "[here](javascript:document.title='run') and [there](command:workbench.action.terminal.new)",
-  "```html\n<b onmouseover=\"document.title = 'run'\">x</b>\n```",
-].join("\n\n");
-
-scene("markup in a message is text", { files: { "page.html": HOSTILE }, tools: "allow" }, async ({ window, provider }) => {
+scene("markup in a message is text", IN_CHAT, async ({ window, provider }) => {
   const fetched: string[] = [];
   window.page.on("request", (request) => fetched.push(request.url()));
   const chat = await window.openCoppice();
   provider.turn({ text: HOSTILE, calls: [["call-1", "read_file", { path: "page.html" }]] });
   provider.turn({ text: `Read.\n\n${HOSTILE}` });
   await chat.send(HOSTILE);
+  await chat.allow("Use read_file");
   await chat.replies.filter({ hasText: "Read." }).waitFor();
   await chat.rests();
   await unfold(chat.tools.first());

@@ -8,6 +8,7 @@ import { until } from "./harness/waiting.ts";
 import type { Window } from "./harness/window.ts";
 
 const KEEPING_LITTLE = { files: FILES, tools: "ask", settings: { "coppice.compaction.keepRecentTokens": 200 } } as const;
+const PLAIN = {};
 const TO_CHAT = "Control+Alt+C";
 /** More steps by Tab than there are stops in the chat of this scene; a guess. */
 const MOST_STOPS = 40;
@@ -101,8 +102,6 @@ scene("the keyboard alone: a question, an approval, a branch, a compaction, and 
   await chat.compactions.waitFor();
   await chat.rests();
 
-  await keyboard.press(TO_CHAT);
-  await waitForInput(chat);
   await keyboard.press("Control+Shift+E");
   await until("the focus is elsewhere", async () => !(await isFocused(chat.input)));
   await keyboard.press(TO_CHAT);
@@ -111,7 +110,7 @@ scene("the keyboard alone: a question, an approval, a branch, a compaction, and 
   deepEqual([await inWindow(), await inChat()], [0, 0]);
 });
 
-scene("the chat's own keys work while the sidebar has the focus", {}, async ({ window, provider }) => {
+scene("the chat's own keys work while the sidebar has the focus", PLAIN, async ({ window, provider }) => {
   const chat = await window.openCoppice();
   await chat.play(provider, { asks: "Who are you?", answers: [{ text: "The model of the scene." }] });
   await chat.frame.getByTestId("context-meter").focus();
@@ -121,7 +120,7 @@ scene("the chat's own keys work while the sidebar has the focus", {}, async ({ w
   await until("a new conversation is shown", async () => (await chat.asked.count()) === 0);
 });
 
-scene("the chat has the secondary side bar to itself, and lists leave it its whole height", {}, async ({ window }) => {
+scene("the chat has the secondary side bar to itself, and lists leave it its whole height", PLAIN, async ({ window }) => {
   const chat = await window.openCoppice();
   const secondary = window.page.locator(".part.auxiliarybar");
   for (const view of ["Branches", "Files", "Ledger", "Conversations"]) {

@@ -5,10 +5,11 @@ import { FILES } from "./harness/example.ts";
 import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 
+const SHOP = { files: FILES, tools: "allow" } as const;
 const PRICES = { asks: "How could prices be kept?", answers: [{ text: "As cents or as Decimal." }] };
 const DATES = { asks: "How could dates be kept?", answers: [{ text: "As days of the epoch." }] };
 
-scene("the conversations are listed by their first request, and opened, renamed and deleted there", {}, async ({ window, provider }) => {
+scene("the conversations are listed by their first request, and opened, renamed and deleted there", SHOP, async ({ window, provider }) => {
   const chat = await window.openCoppice();
   await chat.play(provider, PRICES);
   await window.run("Coppice: New Conversation");
@@ -27,7 +28,7 @@ scene("the conversations are listed by their first request, and opened, renamed 
 
   const dates = rows.filter({ hasText: DATES.asks });
   await window.menu(dates, "Rename Conversation…");
-  await window.answer("Dates");
+  await window.answerTo("Rename Conversation", "Dates");
   await rows.filter({ hasText: /^Dates/ }).waitFor();
   await chat.replies.filter({ hasText: "As cents or as Decimal." }).waitFor(); // It is still the one that is open.
 
@@ -41,7 +42,7 @@ scene("the conversations are listed by their first request, and opened, renamed 
   equal(await rows.count(), 1);
 });
 
-scene("the ledger names what is open, and a line of it leads to its entry", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
+scene("the ledger names what is open, and a line of it leads to its entry", SHOP, async ({ window, provider }) => {
   const chat = await window.openCoppice();
   await window.fold("Branches");
   await window.expand("Ledger");
@@ -51,8 +52,7 @@ scene("the ledger names what is open, and a line of it leads to its entry", { fi
     answers: [{ calls: [["call-1", "write_file", { path: "notes.md", content: "Floats." }]] }, { text: `They are written.\n\n${"More about it.\n\n".repeat(60)}` }],
   });
   const line = window.rows("Ledger").filter({ hasText: "notes.md" });
-  await line.waitFor();
-  match((await line.textContent()) ?? "", /not committed/);
+  await line.filter({ hasText: "not committed" }).waitFor();
   await window.screenshot("ledger");
   await line.click();
   await chat.tools.first().waitFor();
@@ -62,7 +62,7 @@ scene("the ledger names what is open, and a line of it leads to its entry", { fi
   }));
 });
 
-scene("a session of another agent in this workspace is listed, opened and gone on with", {}, async ({ editor, window, provider }) => {
+scene("a session of another agent in this workspace is listed, opened and gone on with", SHOP, async ({ editor, window, provider }) => {
   const session = (cwd: string, text: string) => [
     { type: "user", uuid: "u1", parentUuid: null, sessionId: "s1", cwd, timestamp: "2026-11-20T10:00:00Z", message: { role: "user", content: text } },
     { type: "assistant", uuid: "a1", parentUuid: "u1", sessionId: "s1", cwd, timestamp: "2026-11-20T10:00:01Z", message: { role: "assistant", stop_reason: "end_turn", content: [{ type: "text", text: "They are floats." }] } },
@@ -72,6 +72,7 @@ scene("a session of another agent in this workspace is listed, opened and gone o
   writeFileSync(join(folder, "here.jsonl"), session(editor.workspace, "What are the prices?"));
   writeFileSync(join(folder, "elsewhere.jsonl"), session("/elsewhere", "Somewhere else"));
 
+  await window.reload();
   const chat = await window.openCoppice();
   await window.fold("Branches");
   await window.expand("Conversations");

@@ -3,7 +3,7 @@ import { scene } from "./harness/scene.ts";
 
 const FIRST_RUN = { settings: { "coppice.server.path": "" }, withoutModel: true };
 
-scene("the first run leads from Install to a model to the input, in a sidebar that is open from the start", FIRST_RUN, async ({ editor, window, provider }) => {
+scene("the first run leads from Install to a model to the input, in a sidebar that is open from the start; the walkthrough ticks each, also where it was done before it is opened", FIRST_RUN, async ({ editor, window, provider }) => {
   const { frame } = window.chat;
   const absent = frame.getByTestId("server-absent");
   await window.openSidebars();
@@ -27,5 +27,13 @@ scene("the first run leads from Install to a model to the input, in a sidebar th
   await window.choose("Scripted");
   await frame.getByTestId("choose-model").waitFor({ state: "hidden" });
   await window.screenshot("first-run-input");
+
+  await window.runAndChoose("Welcome: Open Walkthrough...", "Get Started with Coppice");
+  const step = (title: string) => window.page.getByRole("checkbox", { name: title });
+  const ticked = window.page.locator("[aria-checked=true]");
+  for (const title of ["Install the server", "Choose a model"]) await step(title).and(ticked).waitFor();
+  equal(await step("Ask for a change").getAttribute("aria-checked"), "false");
   await window.chat.play(provider, { asks: "Hello", answers: [{ text: "Hello, from a server of your own." }] });
+  await step("Ask for a change").and(ticked).waitFor();
+  await window.screenshot("walkthrough-done");
 });

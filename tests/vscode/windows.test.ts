@@ -1,14 +1,12 @@
 // Two windows on one workspace, each with a server of its own.
 import { equal } from "node:assert/strict";
-import type { Chat } from "./harness/chat.ts";
-import { type Scene, scene } from "./harness/scene.ts";
+import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 import { Window } from "./harness/window.ts";
 
 const HELLO = { asks: "Hello from the first window.", answers: [{ text: "Hello to both." }] };
 
-/** Opens the conversation of the first window in a second one. */
-async function second({ editor, window, provider }: Scene, play: (first: Chat, other: Chat, nextWindow: Window) => Promise<void>): Promise<void> {
+scene("a turn of one window is shown in the other, a message sent there waits for its end, and the meters agree; it can be stopped there, which can go on then", {}, async ({ editor, window, provider }) => {
   const first = await window.openCoppice();
   await first.play(provider, HELLO);
   const nextWindow = await Window.open(editor.url);
@@ -16,25 +14,14 @@ async function second({ editor, window, provider }: Scene, play: (first: Chat, o
     const other = await nextWindow.openCoppice();
     await nextWindow.runAndChoose("Coppice: Open Conversation…", HELLO.asks);
     await other.replies.filter({ hasText: "Hello to both." }).waitFor();
-    await play(first, other, nextWindow);
-  } catch (error) {
-    await nextWindow.screenshot("failed-second-window");
-    throw error;
-  } finally {
-    await nextWindow.close();
-  }
-}
+    const working = other.frame.locator(".log .working").filter({ hasText: "Working in another window…" });
 
-scene("a turn of one window is shown in the other, a message sent there waits for its end, and the meters agree", {}, async (played) => {
-  await second(played, async (first, other, nextWindow) => {
-    const { provider } = played;
     provider.turn({ text: "This takes its time, and is done now.", waits: true });
     provider.turn({ text: "The tests are green." });
     await first.send("Take your time.");
     await other.asked.filter({ hasText: "Take your time." }).waitFor();
-    await other.frame.locator(".log .working").filter({ hasText: "Working in another window…" }).waitFor();
+    await working.waitFor();
     await other.stop.waitFor();
-
     await other.send("And the tests?");
     await other.frame.getByTestId("queue").filter({ hasText: "And the tests?" }).waitFor();
     await nextWindow.screenshot("second-window");
@@ -49,19 +36,19 @@ scene("a turn of one window is shown in the other, a message sent there waits fo
     }
     equal(await other.frame.getByTestId("queue").count(), 0);
     await until("the meters agree", async () => (await first.meter.innerText()) === (await other.meter.innerText()));
-  });
-});
 
-scene("a turn can be stopped from another window, which can go on then", {}, async (played) => {
-  await second(played, async (first, other) => {
-    const { provider } = played;
     provider.turn({ hangs: true });
-    await first.send("Take your time.");
-    await other.frame.locator(".log .working").filter({ hasText: "Working in another window…" }).waitFor();
+    await first.send("Take a day.");
+    await working.waitFor();
     await other.stop.click();
     await first.rests();
     await other.rests();
     await other.play(provider, { asks: "Are you there?", answers: [{ text: "I am." }] });
     await first.replies.filter({ hasText: "I am." }).waitFor();
-  });
+  } catch (error) {
+    await nextWindow.screenshot("failed-second-window");
+    throw error;
+  } finally {
+    await nextWindow.close();
+  }
 });

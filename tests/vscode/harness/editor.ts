@@ -10,10 +10,7 @@ export interface EditorOptions {
   settings?: Record<string, unknown>;
   /** Files of the workspace folder, by path. */
   files?: Record<string, string>;
-  theme?: keyof typeof THEMES;
 }
-
-const THEMES = { dark: "Dark Modern", light: "Light Modern" };
 
 const MACHINE_SETTINGS = "Machine/settings.json";
 
@@ -24,6 +21,7 @@ const QUIET = {
   "extensions.autoUpdate": false,
   "extensions.ignoreRecommendations": true,
   "workbench.enableExperiments": false,
+  "workbench.colorTheme": "Dark Modern",
   "workbench.startupEditor": "none",
   "workbench.tips.enabled": false,
   "workbench.secondarySideBar.defaultVisibility": "hidden",
@@ -45,8 +43,7 @@ export class Editor {
     for (const [path, text] of Object.entries({ "README.md": "# Shop\n", ...options.files })) {
       this.write(path, text);
     }
-    const theme = { "workbench.colorTheme": THEMES[options.theme ?? "dark"] };
-    this.#writeJson("User/settings.json", { ...QUIET, ...theme });
+    this.#writeJson("User/settings.json", QUIET);
     this.configure({ "coppice.server.path": coppice, ...options.settings });
     this.#process = spawn(
       process.execPath,

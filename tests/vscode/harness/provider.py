@@ -7,6 +7,7 @@ given in the order in which they were read, and the last summary is repeated for
 is the list of models, and `{"kind": "key", "text"}` the only key that is accepted from then on. Standard
 output says where the provider is, and then what each request asked. Where no turn is left for a request it
 has `{"kind": "sync"}`, to be answered with the same: then everything has been read that was written before.
+`{"kind": "clear"}` forgets what was read.
 """
 
 import asyncio
@@ -59,6 +60,8 @@ class Player:
             self.models = answer.models
         elif answer.kind == "key":
             self.key = answer.text
+        elif answer.kind == "clear":
+            vars(self).update(vars(Player()))
         elif answer.kind == "summary":
             self.summary = answer
         else:

@@ -86,6 +86,12 @@ export class Provider {
     this.#write({ kind: "release" });
   }
 
+  /** Forgets what was asked and what was set. */
+  clear(): void {
+    this.#write({ kind: "clear" });
+    this.asked.length = 0;
+  }
+
   stop(): void {
     this.#process.stdin!.end();
     this.#process.kill();

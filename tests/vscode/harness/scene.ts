@@ -30,8 +30,8 @@ interface Opening {
 
 /** The options of all scenes, in the order in which they are played. */
 const scenes: SceneOptions[] = [];
-/** What the next scene plays in, opened while the one before is played. */
-let ahead: { at: number; opening: Opening } | undefined;
+/** What the next scene plays in: opened while the one before is played, or left by it. */
+let ahead: { options: SceneOptions; opening: Opening } | undefined;
 /** With a pattern, the runner does not say which scene is the next. */
 const opensAhead = !process.execArgv.some((argument) => argument.startsWith("--test-name-pattern"));
 
@@ -51,17 +51,27 @@ async function close({ provider, editor, window }: Opening): Promise<void> {
   await provider.then((part) => { part.stop(); }, () => undefined);
 }
 
-/** A test in a window of its own. */
+/**
+ * A test. Those that are given the same options object, one after the other, play in one window, where no
+ * conversation is open when each begins; after one that failed the next has another window.
+ */
 export function scene(name: string, options: SceneOptions, play: (scene: Scene) => Promise<void>): void {
   const at = scenes.push(options) - 1;
-  void test(name, async () => {
-    const opening = ahead?.at === at ? ahead.opening : open(options);
+  void test(name, async ({ signal }) => {
+    const opening = ahead?.options === options ? ahead.opening : open(options);
+    if (ahead !== undefined && ahead.opening !== opening) await close(ahead.opening);
     ahead = undefined;
     try {
       const window = await opening.window;
+      const [editor, provider] = await Promise.all([opening.editor, opening.provider]);
       const next = scenes[at + 1];
-      if (opensAhead && next !== undefined) ahead = { at: at + 1, opening: open(next) };
-      await play({ editor: await opening.editor, window, provider: await opening.provider });
+      if (opensAhead && next !== undefined && next !== options) ahead = { options: next, opening: open(next) };
+      await play({ editor, window, provider });
+      if (next === options && !signal.aborted) {
+        await window.clear();
+        provider.clear();
+        ahead = { options, opening };
+      }
     } catch (error) {
       const file = name.replaceAll(/\W+/g, "-");
       mkdirSync(artifacts, { recursive: true });
@@ -71,7 +81,7 @@ export function scene(name: string, options: SceneOptions, play: (scene: Scene) 
       console.error(`${name}: the window shows\n${messages}`);
       throw error;
     } finally {
-      await close(opening);
+      if (ahead?.opening !== opening) await close(opening);
     }
   });
 }

@@ -95,6 +95,17 @@ export class Window {
     });
   }
 
+  /** Takes away what a scene left: editors, notifications and its conversation. None is open then, as in a new window. */
+  async clear(): Promise<void> {
+    await this.run("Coppice Tests: Clear");
+    await this.page.locator(".tabs-container").getByRole("tab").first().waitFor({ state: "hidden" });
+    await this.notifications.first().waitFor({ state: "hidden" });
+    if ((await this.chat.asked.count()) === 0) return;
+    await this.run("Coppice: Delete Conversation…");
+    await this.dialog.getByRole("button", { name: "Delete" }).click();
+    await this.chat.asked.first().waitFor({ state: "hidden" });
+  }
+
   get #tab(): Locator {
     return this.page.locator(".activitybar").getByRole("tab", { name: "Coppice" });
   }
@@ -131,6 +142,7 @@ export class Window {
   async #setExpanded(view: string, wanted: "true" | "false"): Promise<void> {
     const header = this.#header(view);
     if ((await header.getAttribute("aria-expanded")) !== wanted) await header.click();
+    await header.and(this.page.locator(`[aria-expanded=${wanted}]`)).waitFor();
   }
 
   #header(view: string): Locator {
@@ -177,19 +189,21 @@ export class Window {
     });
   }
 
-  /** Opens a file of the workspace in the editor. */
+  /** Opens a file of the workspace in the editor, which has the focus then. */
   async openFile(path: string): Promise<void> {
-    await until(`${path} is chosen`, async () => {
+    const [name = path, folder = ""] = path.split("/").reverse();
+    await until(`${path} is open`, async () => {
       await this.page.keyboard.press("Control+P");
       try {
         await this.#box.fill(path, { timeout: 3000 });
-        await this.choose(path.split("/").at(-1) ?? path, 5000);
+        // At first the list has what was open before, also files of the same name.
+        await this.choices.filter({ hasText: name }).filter({ hasText: folder }).first().click({ timeout: 5000 });
+        await this.page.locator(`.monaco-editor.focused[data-uri$="/${path}"]`).waitFor({ timeout: 5000 });
         return true;
       } catch {
         return false; // As with the palette.
       }
     });
-    await this.page.locator(".editor-container .monaco-editor").first().waitFor();
   }
 
   /** The text of the open editors. */
@@ -236,10 +250,15 @@ export class Window {
     await this.choices.filter({ hasText: text }).first().click({ timeout });
   }
 
-  /** Runs a command that opens a quick pick, and takes an entry. A chat whose focus comes late closes the quick pick. */
+  /** Runs a command that opens a quick pick, and takes an entry. */
   async runAndChoose(title: string, text: string): Promise<void> {
+    await this.openAndChoose(() => this.run(title), text);
+  }
+
+  /** Takes an entry of the quick pick that `open` opens. A chat whose focus comes late closes the quick pick. */
+  async openAndChoose(open: () => Promise<void>, text: string): Promise<void> {
     await until(`${text} is chosen`, async () => {
-      await this.run(title);
+      await open();
       return this.choose(text, 5000).then(() => true, () => false);
     });
   }
@@ -263,27 +282,22 @@ export class Window {
     await this.page.getByPlaceholder(placeholder).fill(text);
   }
 
-  /** Answers the open input box. */
-  async answer(text: string): Promise<void> {
-    await this.#box.fill(text);
-    await this.#box.press("Enter");
-  }
-
   /** Answers the input box with this title, as soon as it is open and shows `prompt`. */
   async answerTo(title: string, text: string, prompt = ""): Promise<void> {
     const box = this.page.locator(".quick-input-widget").filter({ has: this.page.locator(".quick-input-title", { hasText: title }) });
     await box.filter({ hasText: prompt }).waitFor();
-    await this.answer(text);
+    await this.#box.fill(text);
+    await this.#box.press("Enter");
   }
 
   /** Names a file in the open file dialog, once it has filled in the folder or the file that it begins with. */
   async chooseFile(path: string): Promise<void> {
     await until("the file dialog shows a place", async () => (await this.#box.inputValue()).startsWith("/"));
     await until("the file is taken", async () => {
-      // The dialog reads the folder first, and then says what it is about to take.
-      if ((await this.#box.inputValue()) !== path) await this.#box.fill(path);
+      // The dialog reads the folder first, and then says what it is about to take. It may close late.
+      if ((await this.#typed()) !== path) await this.#box.fill(path, { timeout: 1000 }).catch(() => undefined);
       await this.page.waitForTimeout(1000);
-      if ((await this.#box.inputValue()) === path) await this.#box.press("Enter");
+      if ((await this.#typed()) === path) await this.#box.press("Enter");
       return this.#box.waitFor({ state: "hidden", timeout: 500 }).then(() => true, () => false);
     });
   }
@@ -307,6 +321,16 @@ export class Window {
 
   get notifications(): Locator {
     return this.page.locator(".notification-list-item");
+  }
+
+  /** Presses a button of a notification, also of one that VS Code has put away meanwhile, as it does after some ten seconds. */
+  async answerNotification(text: string, button: string): Promise<void> {
+    const wanted = this.notifications.filter({ hasText: text }).getByRole("button", { name: button });
+    await until(`${button} of “${text}” is pressed`, async () => {
+      if (await wanted.click({ timeout: 5000 }).then(() => true, () => false)) return true;
+      await this.run("Notifications: Show Notifications");
+      return false;
+    });
   }
 
   /** The notifications and the status bar's texts, as a person reads them: why something did not happen. */

@@ -1,4 +1,4 @@
-// Two tools for a model, and a model, as other extensions bring them.
+// Two tools for a model, and a model, as other extensions bring them; and what clears the window between two scenes.
 const vscode = require("vscode");
 const { offerModel } = require("./model.cjs");
 
@@ -14,6 +14,10 @@ exports.activate = (context) => {
         await vscode.workspace.fs.writeFile(at(input.path), new TextEncoder().encode(input.content));
         return result(`Wrote ${input.path}`);
       },
+    }),
+    vscode.commands.registerCommand("coppiceTests.clear", async () => {
+      await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+      await vscode.commands.executeCommand("notifications.clearAll");
     }),
     offerModel(),
   );
