@@ -26,6 +26,8 @@ export class Window {
     const context = await (await connecting).newContext({
       viewport: { width: 1280, height: 800 },
       permissions: ["clipboard-read", "clipboard-write"],
+      reducedMotion: "reduce", // Without a graphics card, each frame of what moves costs the processor.
+      extraHTTPHeaders: { "Accept-Encoding": "identity" }, // code-server would pack 19 MB anew for each window.
     });
     context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
