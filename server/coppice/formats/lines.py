@@ -5,7 +5,7 @@ Every line that holds a JSON object is read; anything else is skipped or repaire
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from typing import Any, BinaryIO, Final
@@ -15,6 +15,9 @@ from coppice.tree.nesting import MAX_DEPTH, nests_deeper
 
 MAX_LINE_BYTES: Final = 32 * 2**20
 """Longer lines are skipped: no provider takes a request of that size, so no message was that long."""
+
+Places = Sequence[tuple[int, int]]
+"""Lines of a file, each with its number from 1 and the offset of its first byte, in their order."""
 
 BOM: Final = b"\xef\xbb\xbf"
 
@@ -40,8 +43,10 @@ class UnusableLineError(ValueError):
     """A line that holds no JSON object. `str(error)` completes the sentence "this line …"."""
 
 
-def _lines(file: BufferedReader, log: WarningLog, first: int) -> Iterator[tuple[int, int, bytes]]:
-    """The number, the offset and the bytes of each line of `file` that is not blank."""
+def raw_lines(file: BufferedReader, log: WarningLog, first: int = 1) -> Iterator[tuple[int, int, bytes]]:
+    """The number, the offset and the bytes of each line of `file` that is not blank or too long. `file` is at
+    the beginning of its line number `first`.
+    """
     number, offset, seen_crlf = first - 1, file.tell(), False
     while raw := file.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -69,15 +74,13 @@ def _lines(file: BufferedReader, log: WarningLog, first: int) -> Iterator[tuple[
 
 
 def read_objects(
-    file: BufferedReader, log: WarningLog, first: int = 1, *, having: bytes = b""
+    file: BufferedReader, log: WarningLog, first: int = 1, *, places: Places | None = None
 ) -> Iterator[ParsedLine]:
-    """The JSON objects of `file`, one a line. `file` is at the beginning of its line number `first`.
-
-    Lines without the bytes `having` are passed over, whatever they are.
+    """The JSON objects of `file`, one a line, or only those at `places`. `file` is at the beginning of its
+    line number `first`.
     """
-    for number, offset, raw in _lines(file, log, first):
-        if having not in raw:
-            continue
+    lines = raw_lines(file, log, first) if places is None else _lines_at(file, places)
+    for number, offset, raw in lines:
         data = raw.strip()
         try:
             value, mended = parse_object(data)
@@ -91,6 +94,12 @@ def read_objects(
             log.add(number, what, what)
         brackets = data.count(b"[") + data.count(b"{")
         yield ParsedLine(number, offset, value, len(data), brackets > MAX_DEPTH and nests_deeper(value))
+
+
+def _lines_at(file: BufferedReader, places: Places) -> Iterator[tuple[int, int, bytes]]:
+    for number, offset in places:
+        file.seek(offset)
+        yield number, offset, file.readline(MAX_LINE_BYTES)
 
 
 def text_at(value: dict[str, Any], key: str) -> str | None:

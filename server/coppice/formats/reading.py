@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from coppice.errors import ImportFailedError
-from coppice.formats.lines import read_objects
+from coppice.formats.lines import Places, read_objects
 from coppice.formats.registry import AUTO, FORMATS, READABLE_TITLES, Format, format_named
 from coppice.formats.session import SessionReader
 from coppice.formats.source import Checkpoint, OnRead, Source
@@ -50,15 +50,18 @@ def open_growing(
     *,
     growing: bool = True,
     part: str | None = None,
+    places: Places | None = None,
     on_read: OnRead | None = None,
 ) -> SessionReader:
     """A reader of a file that another program appends to, from `start` on; see `SessionReader`.
 
-    `part` is the session that is meant in a file of several; `on_read` is as in `open_session`.
+    `part` is the session that is meant in a file of several, and `places` are the lines that can be of it;
+    `on_read` is as in `open_session`.
 
     Raises ImportFailedError as `open_session`, and NotResumableError.
     """
-    return format_named(format_).open(Source(path, on_read, start=start, growing=growing, part=part))
+    source = Source(path, on_read, start=start, growing=growing, part=part, places=places)
+    return format_named(format_).open(source)
 
 
 def _of_array(source: Source, on_read: OnRead | None) -> Source | None:

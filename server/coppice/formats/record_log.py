@@ -19,7 +19,6 @@ class RecordLog(SessionReader):
 
     A subclass names the `record_types` that it understands. `leaf_id` is the end of the path while the
     entries are made; the next entry hangs on it. Of entries with the same id, the later ones get others.
-    Of a source with a part, only lines that hold the part's name are read.
     """
 
     record_types: ClassVar[frozenset[str]]
@@ -27,10 +26,9 @@ class RecordLog(SessionReader):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._timestamp = EPOCH
-        self._having = (source.part or "").encode()
         understood = 0
         with source.open() as file:
-            for line in read_objects(file, self._log, source.first_line, having=self._having):
+            for line in read_objects(file, self._log, source.first_line, places=source.places):
                 kind = self._kind(line.value)
                 if kind is None or kind not in self.record_types or line.too_deep:
                     self.skipped[str(kind)[:100]] += 1
@@ -64,7 +62,8 @@ class RecordLog(SessionReader):
         return own_id
 
     def _lines(self, file: BufferedReader) -> Iterator[ParsedLine]:
-        for line in read_objects(file, WarningLog(), self._source.first_line, having=self._having):
+        source = self._source
+        for line in read_objects(file, WarningLog(), source.first_line, places=source.places):
             if self._kind(line.value) in self.record_types and not line.too_deep:
                 yield line
 

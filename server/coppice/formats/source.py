@@ -5,6 +5,7 @@ import os
 import stat
 import tempfile
 import weakref
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from coppice.errors import ImportFailedError
+from coppice.formats.lines import Places
 from coppice.operating_system import open_without_waiting
 
 _MARK_BYTES: Final = 4096
@@ -80,7 +82,7 @@ class Source:
 
     They are read up to where they ended when they were first opened; with `start`, from there on.
     `growing`: lines may follow that belong to the last entries. `part` is the session that is
-    meant in a file of several.
+    meant in a file of several; `places` are the lines that can be of it, where they are known.
     """
 
     def __init__(
@@ -91,9 +93,11 @@ class Source:
         start: Checkpoint | None = None,
         growing: bool = False,
         part: str | None = None,
+        places: Places | None = None,
     ) -> None:
         self.start = start
         self.part = part
+        self._places = places
         self.growing = growing
         self._path: Path | None = None
         self._file: BinaryIO | None = None
@@ -135,6 +139,13 @@ class Source:
     def first_line(self) -> int:
         """The number of the line at which `open` begins, from 1."""
         return 1 if self.start is None else self.start.line
+
+    @property
+    def places(self) -> Places | None:
+        """The lines that are to be read, from `first_line` on; None for all."""
+        if self._places is None or self.start is None:
+            return self._places
+        return self._places[bisect_left(self._places, (self.first_line,)) :]
 
     def check(self) -> None:
         """Calls `on_read`, in a loop over what was read before."""

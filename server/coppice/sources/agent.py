@@ -7,6 +7,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
 
+from coppice.formats.lines import Places
+from coppice.formats.source import OnRead
+
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
@@ -14,7 +17,8 @@ class Transcript:
 
     `stamp` changes whenever the transcript does. `size` is in bytes; `modified` in seconds since 1970.
     `parent` is the key of the session that started it, as far as its place tells.
-    `part` is what identifies it within a file of several; `cwd` is the folder of such a session.
+    `part` is what identifies it within a file of several, `places` are the lines that can be of it, where
+    they were looked for; `cwd` is the folder of such a session.
     """
 
     agent: str
@@ -26,6 +30,7 @@ class Transcript:
     parent: str | None = None
     part: str | None = None
     cwd: str | None = None
+    places: Places | None = None
 
     @property
     def name(self) -> str:
@@ -92,8 +97,9 @@ class Agent(Protocol):
     def beginning(self, transcript: Transcript) -> Beginning:
         """What the first records say. Raises ImportFailedError where they cannot be read."""
 
-    def parts(self, transcript: Transcript) -> Iterable[Transcript]:
-        """The sub-agents that write into the transcript of a session; the key of each is `SESSION/ID`.
+    def parts(self, transcript: Transcript, on_read: OnRead) -> Iterable[Transcript]:
+        """The sub-agents that write into the transcript of a session; the key of each is `SESSION/ID`. The
+        file is read once, and each of its lines is of one of them at most.
 
         Raises ImportFailedError where it cannot be read.
         """

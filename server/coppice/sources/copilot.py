@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from typing_extensions import override
 
 from coppice.formats.copilot import AGENT_ID, STARTED
-from coppice.formats.lines import MAX_LINE_BYTES, UnusableLineError, object_at, parse_object, text_at, type_of
-from coppice.formats.source import Source
+from coppice.formats.lines import UnusableLineError, object_at, parse_object, raw_lines, text_at, type_of
+from coppice.formats.session import check_number_of_entries
+from coppice.formats.source import OnRead, Source
+from coppice.formats.warning_log import WarningLog
 from coppice.sources.agent import Transcript
 from coppice.sources.files import FileAgent
 
@@ -20,39 +21,64 @@ _MOST: Final = 1_000
 _AGENT: Final = re.compile(rb'"agentId"\s{0,9}:\s{0,9}"(%b)"' % AGENT_ID.pattern.encode())
 
 
+@dataclass
+class _Part:
+    """`key` is that of its transcript, `parent` that of what started it; `end` is after its last line."""
+
+    key: str
+    parent: str
+    places: list[tuple[int, int]] = field(default_factory=list)
+    size: int = 0
+    end: int = 0
+
+
 @dataclass(frozen=True)
 class CopilotAgent(FileAgent):
     """Its sub-agents are parts of the session's file, from the event that starts them to their last one."""
 
     @override
-    def parts(self, transcript: Transcript) -> Iterator[Transcript]:
+    def parts(self, transcript: Transcript, on_read: OnRead) -> Iterator[Transcript]:
+        parts: dict[str, _Part] = {}
+        count = 0
+        with Source(Path(transcript.path), on_read).open() as file:
+            for number, offset, raw in raw_lines(file, WarningLog()):
+                agent, value = _author(raw)
+                if agent is None:
+                    continue
+                if type_of(value) == STARTED and agent not in parts and len(parts) < _MOST:
+                    above = parts.get(text_at(object_at(value, "data"), "parentId") or "")
+                    parent = transcript.key if above is None else above.key
+                    parts[agent] = _Part(f"{transcript.key}/{agent}", parent)
+                if agent in parts:
+                    count += 1
+                    check_number_of_entries(count)
+                    part = parts[agent]
+                    part.places.append((number, offset))
+                    part.size += len(raw)
+                    part.end = offset + len(raw)
         file_id = transcript.stamp.rpartition(":")[2]
-        started: dict[str, Transcript] = {}
-        begins: dict[str, int] = {}
-        ends: dict[str, int] = {}
-        offset = 0
-        with Source(Path(transcript.path)).open() as file:
-            for raw in iter(partial(file.readline, MAX_LINE_BYTES), b""):
-                agents = [each.decode() for each in _AGENT.findall(raw)]
-                agent, parent = _started_in(raw) if agents else (None, None)
-                if agent is not None and agent in agents and agent not in started and len(started) < _MOST:
-                    above = started.get(parent or "", transcript).key
-                    key = f"{transcript.key}/{agent}"
-                    started[agent] = replace(transcript, key=key, part=agent, parent=above)
-                    begins[agent] = offset
-                offset += len(raw)
-                ends |= {each: offset for each in agents if each in started}
-        for agent, part in started.items():
-            yield replace(part, stamp=f"{ends[agent]}:{file_id}", size=ends[agent] - begins[agent])
+        for agent, part in parts.items():
+            yield replace(
+                transcript,
+                key=part.key,
+                stamp=f"{part.end}:{file_id}",
+                size=part.size,
+                parent=part.parent,
+                part=agent,
+                places=part.places,
+            )
 
 
-def _started_in(raw: bytes) -> tuple[str | None, str | None]:
-    """The sub-agent that is started in a line, and the one that starts it if that is not the session."""
-    if STARTED.encode() not in raw:
-        return None, None
+def _author(raw: bytes) -> tuple[str | None, dict[str, Any]]:
+    """The sub-agent that a line can be of, and the line's object where it may start one or names several."""
+    names = {each.decode() for each in _AGENT.findall(raw)}
+    if len(names) == 1 and STARTED.encode() not in raw:
+        return names.pop(), {}
+    if not names:
+        return None, {}
     try:
         value, _ = parse_object(raw)
     except UnusableLineError:
-        return None, None
-    parent = text_at(object_at(value, "data"), "parentId")
-    return (text_at(value, "agentId"), parent) if type_of(value) == STARTED else (None, None)
+        return None, {}
+    agent = text_at(value, "agentId")
+    return (agent if agent in names else None), value

@@ -122,9 +122,9 @@ class DatabaseAgent:
         """The folder of a session, and the one that started it."""
         return Beginning(transcript.cwd, transcript.parent)
 
-    def parts(self, transcript: Transcript) -> Iterable[Transcript]:
+    def parts(self, transcript: Transcript, on_read: OnRead) -> Iterable[Transcript]:
         """A sub-agent has a session of its own."""
-        del transcript
+        del transcript, on_read
         return ()
 
 

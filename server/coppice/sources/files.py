@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from coppice.errors import ImportFailedError
 from coppice.formats.lines import UnusableLineError, parse_object, text_at
-from coppice.formats.source import Source
+from coppice.formats.source import OnRead, Source
 from coppice.sources.agent import Beginning, Transcript
 from coppice.sources.watching import FolderWatch
 
@@ -74,9 +74,9 @@ class FileAgent:
                 return Beginning(cwd, _spawned_by(described) or transcript.parent)
         return _named_beside(Path(transcript.path), transcript.parent)
 
-    def parts(self, transcript: Transcript) -> Iterable[Transcript]:
+    def parts(self, transcript: Transcript, on_read: OnRead) -> Iterable[Transcript]:
         """A sub-agent has a file of its own."""
-        del transcript
+        del transcript, on_read
         return ()
 
 

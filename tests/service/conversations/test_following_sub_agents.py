@@ -1,6 +1,7 @@
 """The sub-agents of Gemini CLI and Copilot CLI are conversations of their own, linked to their parents."""
 
 import json
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from conftest_service import Client
 from session_samples import TIME, Json
 
 from coppice.errors import StorageFailedError
+from coppice.formats import lines as json_lines
 from coppice.service.conversations.looking import Look
 from coppice.service.conversations.transcript_storing import TranscriptStorer
 from coppice.settings import SourceSettings
@@ -189,6 +191,47 @@ async def test_what_looks_like_a_sub_agent_starts_no_conversation(client: Client
     conversations = await stored(client, folder)
     assert set(conversations) == {"s-1", "s-1/sub-1"}
     assert conversations["s-1/sub-1"]["parentConversationId"] == conversations["s-1"]["id"]
+
+
+async def test_no_line_is_read_for_more_than_one_sub_agent(
+    client: Client, folder: Path, data_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, events = session_of(folder)
+    agents = [f"agent-{number}" for number in range(5)]
+    census = event("assistant.message", content="census", agents=[{"agentId": each} for each in agents])
+    begun = [each for agent in agents for each in started(agent)]
+    replies = [event("assistant.message", agent, content=f"I am {agent}.") for agent in agents]
+    write(path, *events[:2], *begun, census, *replies)
+    parsed: list[bytes] = []
+    parse = json_lines.parse_object
+
+    def watched(data: bytes) -> tuple[Json, list[str]]:
+        parsed.append(data)
+        return parse(data)
+
+    monkeypatch.setattr(json_lines, "parse_object", watched)
+
+    async def check(workspace: str | None) -> None:
+        parsed.clear()
+        updated = await client.service.following.update(workspace)
+        assert (updated.read, updated.problems) == (6, [])
+        assert sum(b"census" in line for line in parsed) == 2  # for the session itself, which is read twice
+        counts = {key: each["entryCount"] for key, each in (await stored(client, folder)).items()}
+        assert counts == {"s-1": 2, **{f"s-1/{agent}": 2 for agent in agents}}
+
+    await check(folder.as_uri())
+    catalog = TranscriptCatalog(data_directory)
+    catalog.put([replace(each, store="another") for each in catalog.readings().values()])
+    await check(None)  # of which no look has been taken
+
+
+async def test_a_sub_agent_is_as_long_as_its_own_lines(folder: Path) -> None:
+    path, events = session_of(folder)
+    write(path, *events, event("assistant.message", content="x" * 100_000), *events[4:])
+    (copilot,) = (agent for agent in AGENTS if agent.name == "copilot")
+    session = Transcript("copilot", "s-1", str(path), "stamp", path.stat().st_size, 0)
+    _, second = copilot.parts(session, lambda *_: None)
+    assert second.size == 2 * len("".join(f"{json.dumps(each)}\n" for each in events[4:]))
 
 
 async def test_the_beginning_of_an_id_names_the_session_before_its_sub_agents(

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from coppice.errors import CoppiceError, UnknownConversationError
 from coppice.protocol.conversations import DeleteParams, UpdateSourcesParams, UpdateSourcesResult
 from coppice.protocol.notifications import Change
 from coppice.service.conversations.conversations import Conversations
-from coppice.service.conversations.looking import FollowedTranscript, Look, not_there
+from coppice.service.conversations.looking import FollowedTranscript, Look, not_there, with_places
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS, TranscriptStorer
 from coppice.service.core.context import Context
 from coppice.service.core.progress import NoProgress, Progress
@@ -189,7 +189,7 @@ class Following:
         storers = _Storers(self._context, thread, missing)
         read = 0
         try:
-            for group in _groups(due):
+            for group in _groups(with_places(due, thread.check)):
                 thread.report(f"{read:,} of {len(due):,}", read * 100 // len(due))
                 readings = self._read_group(group, storers)
                 read += len(group)
@@ -254,7 +254,7 @@ class Following:
         return self._context.settings.of().sources, url, is_missing(url), self._catalog.identity
 
 
-def _groups(due: list[FollowedTranscript]) -> Iterator[list[FollowedTranscript]]:
+def _groups(due: Iterable[FollowedTranscript]) -> Iterator[list[FollowedTranscript]]:
     """`due` in their order: short transcripts of one workspace that follow one another together."""
     group: list[FollowedTranscript] = []
     for followed in due:

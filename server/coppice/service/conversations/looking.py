@@ -2,13 +2,14 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from coppice.errors import ImportFailedError
 from coppice.files.paths import path_of_uri
+from coppice.formats.lines import Places
 from coppice.service.core.stores import NO_FOLDER
 from coppice.settings import SourceSettings
 from coppice.sources.agent import Agent, Beginning, Transcript
@@ -67,7 +68,7 @@ class Look:
             session = self._followed(transcript, readings.get(key), fresh)
             if session is not None:
                 followed[key] = session
-                followed |= self._parts(session, parts.get(key, []), fresh)
+                followed |= self._parts(session, parts.get(key, []), fresh, check)
         self._is_first = False
         self._catalog.put(fresh)
         return [*followed.values()]
@@ -93,7 +94,11 @@ class Look:
         return FollowedTranscript(agent, last, transcript)
 
     def _parts(
-        self, session: FollowedTranscript, last: list[Reading], fresh: list[Reading]
+        self,
+        session: FollowedTranscript,
+        last: list[Reading],
+        fresh: list[Reading],
+        check: Callable[[], None],
     ) -> dict[tuple[str, str], FollowedTranscript]:
         """The sub-agents in the transcript of a session. `last` are those that the catalog has, where all are
         asked for: it is read only for what is new. Those of a forgotten session stay as they are.
@@ -108,7 +113,8 @@ class Look:
                 for each in last
             }
         try:
-            parts = {(each.agent, each.key): each for each in agent.parts(transcript)}
+            read = agent.parts(transcript, lambda *_: check())
+            parts = {(each.agent, each.key): each for each in read}
         except ImportFailedError:
             return {}
         readings = self._catalog.readings(parts) if parts else {}
@@ -130,9 +136,10 @@ class Look:
         return {path: why for watch in self._watches.values() for path, why in watch.unlisted.items()}
 
     def look_again(self, followed: FollowedTranscript) -> None:
-        """Gives a transcript that there is at the next look too."""
+        """Gives a transcript that there is at the next look too, when more lines may be of it."""
         if followed.transcript is not None:
-            self._again[followed.reading.agent, followed.reading.key] = followed.transcript
+            transcript = replace(followed.transcript, places=None)
+            self._again[followed.reading.agent, followed.reading.key] = transcript
 
     def _newest(self) -> dict[tuple[str, str], Transcript]:
         """Each once; where an agent has two files of a session, the newer."""
@@ -143,6 +150,30 @@ class Look:
                 if key not in newest or newest[key].modified < each.modified:
                     newest[key] = each
         return newest
+
+
+def with_places(due: Iterable[FollowedTranscript], check: Callable[[], None]) -> Iterator[FollowedTranscript]:
+    """`due`, each part of a file with its lines. Parts whose lines were not looked for yet follow one another
+    by file, which is read once for them.
+    """
+    path, places = "", dict[str, Places | None]()
+    for followed in due:
+        transcript = followed.transcript
+        if transcript is None or transcript.part is None or transcript.places is not None:
+            yield followed
+            continue
+        if transcript.path != path:
+            path, places = transcript.path, _places_of_parts(followed.agent, transcript, check)
+        yield replace(followed, transcript=replace(transcript, places=places.get(transcript.key, ())))
+
+
+def _places_of_parts(agent: Agent, part: Transcript, check: Callable[[], None]) -> dict[str, Places | None]:
+    """By the keys of all parts of the file; none where it cannot be read, of which its reading tells."""
+    session = replace(part, key=part.key.partition("/")[0], part=None)
+    try:
+        return {each.key: each.places for each in agent.parts(session, lambda *_: check())}
+    except ImportFailedError:
+        return {}
 
 
 def not_there(

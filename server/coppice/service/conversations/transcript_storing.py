@@ -114,6 +114,7 @@ class TranscriptStorer:
             format_,
             growing=growing,
             part=transcript.part,
+            places=transcript.places,
             on_read=limit.on_read,
         )
         try:
