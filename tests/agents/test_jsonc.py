@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coppice.agents import jsonc
 from coppice.agents.edits import Member
 from coppice.agents.jsonc import (
     MAX_DEPTH,
@@ -162,6 +163,16 @@ def test_a_large_value_that_no_edit_is_about_stays(many: str) -> None:
 def test_more_values_than_can_be_looked_into_in_some_seconds_are_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="more than 100,000 values"):
         with_member(text, PATH, SERVER)
+
+
+def test_members_that_are_no_json_are_not_all_read_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    monkeypatch.setattr(jsonc, "_end_of_json", lambda _, at: read.append(at))
+    members = ", ".join(f'"k{number}": [1,]' for number in range(10 * jsonc.MAX_FAILURES))
+    text = f'{{"mcpServers": {{}}, {members}}}'
+    changed = with_member(text, PATH, SERVER)
+    assert len(read) == jsonc.MAX_FAILURES
+    assert without_member(changed, PATH, keep=1) == text
 
 
 NAMES = st.sampled_from(["a", "b", "mcpServers", "é\n"])

@@ -20,6 +20,10 @@ takes frames of Python's stack, which has 1,000."""
 MAX_VALUES: Final = 100_000
 """Of those that are looked into: a third of a second, and connecting an agent reads a file several times."""
 
+MAX_FAILURES: Final = 20
+"""To read a member as JSON, which may hold a comment or the like: each failure counts the lines of the text
+before it. The members that follow are looked into."""
+
 _GAP: Final = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
 _STRING: Final = re.compile(r'"(?:[^"\\\n]|\\(?s:.))*+"|\'(?:[^\'\\\n]|\\(?s:.))*+\'')
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*+")
@@ -164,6 +168,7 @@ def _value(
             raise ConfigurationError(f"The file is no JSON at character {at:,}.")
         return Value("", at, match.end())
     value = Value(opening, at, at)
+    failures = 0
     at = _gap(text, at + 1)
     closing = "}" if opening == "{" else "]"
     while text[at : at + 1] != closing:
@@ -174,7 +179,15 @@ def _value(
             if match is None or text[colon : colon + 1] != ":":
                 raise ConfigurationError(f"The file is no JSON at character {at:,}.")
             key, at = _unquoted(match[0]), _gap(text, colon + 1)
-        end = None if names is None or key in names else _end_of_json(text, at)
+        end = None
+        if (
+            names is not None
+            and key not in names
+            and failures < MAX_FAILURES
+            and text[at : at + 1] in ("{", "[")
+        ):
+            end = _end_of_json(text, at)
+            failures += end is None
         inside = _value(text, at, depth + 1, number) if end is None else Value(text[at], at, end)
         slot = Slot(key, start, inside)
         value.slots.append(slot)
@@ -188,9 +201,9 @@ def _value(
 
 
 def _end_of_json(text: str, at: int) -> int | None:
-    """Where the object or array at `at` ends; None where it is something else, or has more than JSON has."""
+    """Where the object or array at `at` ends; None where it has more than JSON has."""
     with suppress(ValueError, RecursionError):
-        return json.JSONDecoder().raw_decode(text, at)[1] if text[at : at + 1] in ("{", "[") else None
+        return json.JSONDecoder().raw_decode(text, at)[1]
     return None
 
 
