@@ -116,6 +116,10 @@ A long request shows its progress as Eglot shows any."
         (insert text)
         (goto-char (point-min)))
       (view-mode)
+      ;; A line may be very long, and without these its display takes time with the square of its length.
+      (setq-local bidi-inhibit-bpa t
+                  bidi-paragraph-direction 'left-to-right
+                  truncate-lines t)
       (display-buffer (current-buffer)))))
 
 (provide 'coppice)

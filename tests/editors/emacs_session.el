@@ -62,7 +62,12 @@
                                                         :nodes))))
                 seen)
           (coppice-context)
-          (push (cons 'context (with-current-buffer "*coppice context*" (buffer-substring 1 23))) seen)))
+          (with-current-buffer "*coppice context*"
+            (push (cons 'context (buffer-substring 1 23)) seen)
+            (push (cons 'longLines (vector bidi-inhibit-bpa
+                                           (symbol-name bidi-paragraph-direction)
+                                           truncate-lines))
+                  seen))))
     (error (push (cons 'problem (format "%S" problem)) seen)))
   (push (cons 'messages (vconcat (mapcar #'substring-no-properties (reverse messages)))) seen)
   (with-temp-file seen-file (insert (json-serialize seen)))
