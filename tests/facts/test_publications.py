@@ -1,14 +1,17 @@
 """Texts that commands were given for others to read: comments, descriptions, reasons."""
 
 import pytest
+from attacks.linear_time import assert_linear
 from documents import parts_of
 from talk import edit, request, run, tool, user
 
+from coppice.compaction.actions.action import Action, action_of
 from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.compaction.facts.publications import Publications
 from coppice.compaction.summary_parser import parse_summary
 from coppice.service.compaction.summary_parts import with_parts
 from coppice.summarizers.offline import summarize_offline
-from coppice.tree.messages import Message
+from coppice.tree.messages import Message, ToolCall
 
 TEXT = "Two workers read the rows. One of them waits now."
 
@@ -106,6 +109,21 @@ def test_of_a_long_description_the_beginning_is_searched_for_places() -> None:
     assert about(f"On rows.py: {'word ' * 1_000}") == ["gh pr comment 7, on rows.py"]
     assert about(f"{'word ' * 1_000} rows.py") == ["gh pr comment 7"]
     assert about(f"{'-' * 989} rows.py:123") == ["gh pr comment 7"]  # not on line 12
+
+
+def test_many_commands_of_a_call_whose_arguments_name_many_files_take_linear_time() -> None:
+    def take(action: Action) -> None:
+        publications = Publications()
+        write = ToolCall(id="w", name="Write", arguments={"file_path": "a.py", "content": "x"})
+        assert not [*publications.take(action_of("w", write, "ok", is_error=False))]
+        assert not [*publications.take(action)]
+
+    def sized(times: int) -> Action:
+        arguments = {f"k{number}": f"d{number}/a.py" for number in range(1_500 * times)}
+        arguments["command"] = "\n".join(["g h -b"] * (200 * times))
+        return action_of("c", ToolCall(id="c", name="Bash", arguments=arguments), "ok", is_error=False)
+
+    assert_linear("publications", take, sized)
 
 
 def test_what_is_done_with_a_text_is_stated_once() -> None:

@@ -68,14 +68,18 @@ class Publications:
             del self._written[path]
 
     def _places(self, texts: Iterable[str]) -> set[str]:
-        """The files of the work that `texts` name, with the line where that follows; a bare word is none."""
-        words = " ".join(texts).replace("=", " ").split()
-        names = (each.strip("`'\"(),.;").partition(":") for each in words)
-        return {
-            label(f"{path}:{line}" if line.isdecimal() else path)
-            for path, _, line in names
-            if path.rpartition("/")[2] in self._files and ("." in path or "/" in path or line.isdecimal())
-        }
+        """The files of the work that `texts` name, at most two, with the line where that follows; a bare word
+        is none.
+        """
+        places: set[str] = set()
+        for word in " ".join(texts).replace("=", " ").split():
+            path, _, line = word.strip("`'\"(),.;").partition(":")
+            is_file = path.rpartition("/")[2] in self._files
+            if is_file and ("." in path or "/" in path or line.isdecimal()):
+                places.add(label(f"{path}:{line}" if line.isdecimal() else path))
+            if len(places) > 1:
+                break
+        return places
 
     def _text_of(self, word: str) -> str:
         """The text that a word of a command gives or names; empty where it is none."""
