@@ -174,6 +174,28 @@ def test_a_running_import_is_no_garbage_and_a_dead_one_is(
         writer.add([user(entry_id="c", parent="b")])
 
 
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_an_import_that_another_server_takes_for_dead_ends_before_anything_of_it_goes(
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch, *, is_ended: bool
+) -> None:
+    monkeypatch.setattr(purging.Purger, "wake", lambda _: None)
+    store, other = open_store(), open_store("other")
+    writer = ImportWriter(store._database, new_conversation("c"))
+    writer.add([user(entry_id="a"), user(entry_id="b", parent="a")])
+    monkeypatch.setattr(purging, "IMPORT_SECONDS", -60)  # as of a clock that is ahead
+    assert other._database.write(lambda connection: purging.purge_some(connection, 1))
+    monkeypatch.undo()
+    with pytest.raises(ImportFailedError, match="clock of a server"):
+        writer.finish("one", NOW) if is_ended else writer.add([user(entry_id="c", parent="a")])
+    writer.abandon()
+    with store._database.reading() as connection:
+        assert connection.execute(text("SELECT count(*) FROM entry")).scalar() == 2
+    other._purger.wake()
+    other._purger.wait()
+    with store._database.reading() as connection:
+        assert connection.execute(text("SELECT count(*) FROM conversation")).scalar() == 0
+
+
 def test_an_import_is_announced_once(open_store: OpenStore) -> None:
     one, other = open_store("one"), open_store("other")
     with one.importing(new_conversation("c")) as writer:

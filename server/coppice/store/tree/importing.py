@@ -49,7 +49,7 @@ class ImportWriter:
         Raises:
             UnknownEntryError: a parent is not among the earlier entries.
             IdConflictError: an id is in use for other content.
-            ImportFailedError: the import paused for so long that it was removed.
+            ImportFailedError: the import paused for so long that it is being removed.
         """
         for start in range(0, len(records), BATCH):
             self._add(records[start : start + BATCH])
@@ -63,7 +63,7 @@ class ImportWriter:
         return self._database.read(lambda connection: self._end(connection, entry_id))
 
     def finish(self, origin: str, modified_at: str) -> None:
-        """Makes the conversation visible."""
+        """Makes the conversation visible. Raises ImportFailedError as `add` does."""
 
         def show(connection: Connection) -> None:
             check_id_is_free(connection, self._new.id)
@@ -131,7 +131,10 @@ class ImportWriter:
     def _update(self, connection: Connection, **values: Any) -> None:
         updated = connection.execute(_UPDATE, {"importing": self._key, **values})
         if updated.rowcount == 0:
-            raise ImportFailedError("The import paused for too long and was given up. Start it again.")
+            raise ImportFailedError(
+                "The import paused for too long, by the clock of a server on this store, and was given up. "
+                "Start it again."
+            )
 
 
 def leading_on(records: Sequence[NewRecord]) -> set[str]:
@@ -149,5 +152,8 @@ def leading_on(records: Sequence[NewRecord]) -> set[str]:
 
 
 _UPDATE: Final = update(CONVERSATION).where(
-    CONVERSATION.c.key == bindparam("importing"), CONVERSATION.c.id.is_(None)
+    CONVERSATION.c.key == bindparam("importing"),
+    CONVERSATION.c.id.is_(None),
+    CONVERSATION.c.import_seen.is_not(None),
 )
+"""Of an import that nobody has taken for dead."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, Delete, Table, and_, bindparam, delete, or_, select, update
+from sqlalchemy import Connection, Delete, Table, and_, bindparam, delete, select, update
 from typing_extensions import override
 
 from coppice.errors import StorageFailedError
@@ -75,17 +75,19 @@ class Purger(BackgroundWork):
 
 def has_garbage(connection: Connection) -> bool:
     """Whether rows of deleted conversations are left to remove."""
-    return connection.execute(_GARBAGE, _dead()).scalar() is not None
+    return any(connection.execute(each, _dead()).scalar() is not None for each in (_GARBAGE, _DEAD))
 
 
 def purge_some(connection: Connection, limit: int) -> bool:
     """Takes away at most `limit` rows of one deleted conversation; false when there is none.
 
     Its own row stays, for `purge_some_words`. A conversation that another server is purging is passed over.
+    A dead import becomes a deleted conversation before anything of it goes: one that is not dead after all,
+    by its own clock, then ends before it stores more.
     """
-    conversation = connection.execute(_LOCKED_FILLED, _dead()).scalar()
+    conversation = connection.execute(_LOCKED_FILLED).scalar()
     if conversation is None:
-        return False
+        return connection.execute(_MARK_DEAD, _dead()).rowcount > 0
     for statement in _STATEMENTS:
         if connection.execute(statement, {"conversation": conversation, "most": limit}).rowcount > 0:
             return True
@@ -128,12 +130,12 @@ _MARK_EMPTIED: Final = (
 )
 _EMPTIED: Final = select(CONVERSATION.c.key).where(_IS_EMPTIED).limit(1)
 _DELETE_EMPTIED: Final = delete(CONVERSATION).where(_IS_EMPTIED)
-_GARBAGE: Final = (
-    select(CONVERSATION.c.key)
-    .where(
-        CONVERSATION.c.id.is_(None),
-        or_(CONVERSATION.c.import_seen.is_(None), CONVERSATION.c.import_seen < bindparam("dead")),
-    )
-    .limit(1)
-)
+_INVISIBLE: Final = select(CONVERSATION.c.key).where(CONVERSATION.c.id.is_(None)).limit(1)
+_GARBAGE: Final = _INVISIBLE.where(CONVERSATION.c.import_seen.is_(None))
 _LOCKED_FILLED: Final = _GARBAGE.where(CONVERSATION.c.indexed_count >= 0).with_for_update(skip_locked=True)
+_DEAD: Final = _INVISIBLE.where(CONVERSATION.c.import_seen < bindparam("dead"))
+_MARK_DEAD: Final = (
+    update(CONVERSATION)
+    .where(CONVERSATION.c.key.in_(_DEAD.with_for_update(skip_locked=True)))
+    .values(import_seen=None)
+)
