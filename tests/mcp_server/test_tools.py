@@ -107,6 +107,14 @@ def test_filters_bound_what_is_found(start: Start, sessions: Path) -> None:
     assert 'id="login-2"' in search(path="src/login.py")
 
 
+def test_summaries_are_found_alone(start: Start, folder: Path) -> None:
+    summary = {"type": "branch_summary", "fromId": "plum-1", "summary": "The plum stands by the wall."}
+    stored(folder, [user("plum-1", "Plant the plum by the wall."), {"id": "plum-2", **summary}])
+    text = start().call("history_search", query="plum wall", kind="summary")
+    assert 'id="plum-2"' in text
+    assert 'id="plum-1"' not in text
+
+
 def test_pages_hold_each_hit_once_and_keep_to_their_tokens(start: Start, folder: Path) -> None:
     words = [f"The {name} tree is planted in bed {number}." for number, name in enumerate("abcdefghij" * 3)]
     stored(folder, [user(f"tree-{number}", text * 3) for number, text in enumerate(words)])

@@ -7,6 +7,7 @@ from coppice.errors import UnknownEntryError
 from coppice.store.search.indexing import Scope
 from coppice.store.search.recalling import Where
 from coppice.store.store import Store
+from coppice.store.words.pieces import KEYS_PER_ENTRY
 
 WORDS = ["rowan", "oak", "rowan and oak", "don't 'quote' rowan", "登录页面"]
 
@@ -17,8 +18,12 @@ def ids(store: Store, keys: list[int]) -> list[str]:
 
 def entries_with(store: Store, where: Where, stem: str, most: int = 10) -> list[str]:
     store.make_searchable(where.scope)
-    [keys] = store.recall_postings([stem], where, most).keys
-    return ids(store, [piece.entry_key for piece in store.recall_pieces(keys)])
+    return ids(store, entry_keys(store, where, stem, most))
+
+
+def entry_keys(store: Store, where: Where, stem: str, most: int = 10) -> list[int]:
+    [postings] = store.recall_postings([stem], where, most)
+    return [key // KEYS_PER_ENTRY for key in postings.keys]
 
 
 def grown(store: Store, conversation: str) -> Where:
@@ -53,12 +58,25 @@ def test_what_says_nothing_is_not_among_the_newest(store: Store, conversation: s
     assert ids(store, store.recall_newest(where, 3)) == ["e4", "e3", "e2"]
 
 
+def test_a_stem_is_the_rarer_the_fewer_pieces_hold_it_and_the_less_densely_they_lie(
+    store: Store, conversation: str
+) -> None:
+    texts = ["rowan", *("oak" for _ in range(20)), *("birch" if n % 10 == 0 else "elm" for n in range(40))]
+    store.append(conversation, [user(text, f"e{n}") for n, text in enumerate(texts)], modified_at=NOW)
+    where = Where(Scope(conversation_id=conversation))
+    store.make_searchable(where.scope)
+    rowan, oak, elm, larch = store.recall_postings(["rowan", "oak", "elm", "larch"], where, 100)
+    assert larch.rarity > rowan.rarity > oak.rarity > elm.rarity
+    birch, elm = store.recall_postings(["birch", "elm"], where, 3)
+    assert len(birch.keys) == len(elm.keys) == 3
+    assert birch.rarity > elm.rarity
+
+
 def test_entries_on_other_branches_are_distinguished(store: Store, conversation: str) -> None:
     where = grown(store, conversation)
     store.append(conversation, [user("a rowan on a branch", "branch")], parent_id="e1", modified_at=NOW)
     store.make_searchable(where.scope)
-    [pieces] = store.recall_postings(["rowan"], where, 10).keys
-    keys = [piece.entry_key for piece in store.recall_pieces(pieces)]
+    keys = entry_keys(store, where, "rowan")
     assert ids(store, store.recall_on_path(keys)) == ["branch", "e0"]
     assert {row.entry_id: row.on_current_path for row in store.recall_rows(keys)} == {
         "branch": True,

@@ -11,17 +11,15 @@ from coppice.mcp.arguments import SearchArguments
 from coppice.mcp.project import Project, label_of, resume_command
 from coppice.mcp.rendering import framed, safe
 from coppice.redaction import masked
-from coppice.service.history.calls import CallOf, calls_of_results
+from coppice.service.history.calls import CallOf, calls_in, calls_of_results
 from coppice.service.history.query import stems_asked_for
-from coppice.service.history.ranking import SUMMARY_TYPES, Hit, share_of
-from coppice.service.history.search import search
+from coppice.service.history.search import Hit, search
 from coppice.store.search.indexing import Scope
 from coppice.store.search.recalling import Where
 from coppice.store.search.sessions import Extent
 from coppice.store.store import Store
 from coppice.store.words.stems import stem_text
 from coppice.tokens.counting import estimate_tokens
-from coppice.tree.messages import ToolCall
 
 NOISE: Final = 0.35
 """Of the best score of a search: what has less is left out. With the questions of recall_tools.py these are
@@ -105,7 +103,7 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mappin
         case "edit":
             roles = ("assistant",)
         case "summary":
-            types = tuple(SUMMARY_TYPES)
+            types = ("compaction", "branch_summary")
         case _:
             pass
     where = Where(
@@ -149,24 +147,13 @@ def _made_searchable(store: Store, scope: Scope) -> bool:
 
 def _is_little(hits: Sequence[Hit], stems: Mapping[str, float]) -> bool:
     """Whether the best hits lack most words of the question."""
-    if not hits:
-        return True
-    own = [stem for stem, weight in stems.items() if weight == 1.0]
-    hit_stems = stem_text("\n".join(hit.text for hit in hits[:_COMPARED_HITS])).split()
-    return share_of(own, hit_stems) < _LITTLE
+    own = {stem for stem, weight in stems.items() if weight == 1.0}
+    held = own.intersection(stem_text("\n".join(hit.text for hit in hits[:_COMPARED_HITS])).split())
+    return not hits or len(held) < _LITTLE * len(own)
 
 
 def _changes_files(hit: Hit) -> bool:
-    content = hit.row.message.get("content")
-    blocks = content if isinstance(content, list) else []
-    calls = [block for block in blocks if isinstance(block, dict) and block.get("type") == "toolCall"]
-    return any(
-        touch.kind != "read"
-        for call in calls
-        for touch in touches_of(
-            ToolCall(id="", name=str(call.get("name")), arguments=call.get("arguments") or {}), {}
-        )
-    )
+    return any(touch.kind != "read" for call in calls_in(hit.row) for touch in touches_of(call, {}))
 
 
 def _is_about(hit: Hit, path: str, calls: dict[int, CallOf]) -> bool:

@@ -195,16 +195,12 @@ class Store(StoreReader):
             lambda connection: searching.search(self._database.index, connection, terms, scope, limit)
         )
 
-    def recall_postings(self, stems: Sequence[str], where: recalling.Where, most: int) -> recalling.Postings:
+    def recall_postings(
+        self, stems: Sequence[str], where: recalling.Where, most: int
+    ) -> list[recalling.Postings]:
         """For each stem the newest `most` pieces that hold it, of entries that were made searchable."""
         return self._database.read(
             lambda connection: recalling.postings(self._database.pieces, connection, stems, where, most)
-        )
-
-    def recall_pieces(self, keys: Sequence[int]) -> list[recalling.PieceRow]:
-        """The pieces with these keys, in their order; what is gone is left out."""
-        return self._database.read(
-            lambda connection: recalling.pieces(self._database.pieces, connection, keys)
         )
 
     def make_searchable(self, scope: Scope, report: Report = lambda _done, _total: None) -> None:

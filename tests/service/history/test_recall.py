@@ -56,7 +56,8 @@ async def test_a_result_comes_with_its_call(client: Client) -> None:
     assert items[0]["call"] == "cargo test --package garden"
     assert (items[0]["role"], items[0]["toolName"]) == ("toolResult", "bash")
     items = (await client.ask("recall", **about, query="def tree_shape crown"))["items"]
-    assert items[0]["path"] == "src/garden/tree_shape.py"
+    result = next(item for item in items if item["role"] == "toolResult")
+    assert result["path"] == "src/garden/tree_shape.py"
 
 
 async def test_entries_are_read_whole_in_pages(client: Client) -> None:
@@ -119,30 +120,12 @@ async def test_entries_bound_what_is_looked_through(client: Client) -> None:
         await client.ask("recall", **about, query="rowan", after="nowhere")
 
 
-async def test_a_summary_is_found_only_after_what_it_summarizes(client: Client) -> None:
-    summary = {"type": "compaction", "summary": "The larch was felled.", "firstKeptEntryId": "kept"}
-    first_kept = user("The yew was felled with a saw.", id="kept")
-    about = await conversation_with(client, user("The rowan was felled."), first_kept, summary)
-    assert (await client.ask("recall", **about, query="larch"))["items"] == []
-    page = await client.ask("recall", **about, query="larch yew saw")
-    assert [item["type"] for item in page["items"]] == ["message"], "what was kept is no source"
+async def test_a_summary_is_found_after_what_it_summarizes(client: Client) -> None:
+    summary = {"type": "compaction", "summary": "The larch was felled, too.", "firstKeptEntryId": "kept"}
+    said = [user("The larch was felled."), user("The yew.", id="kept")]
+    about = await conversation_with(client, *said, summary)
     page = await client.ask("recall", **about, query="larch felled")
-    assert [item["type"] for item in page["items"]] == ["message", "message", "compaction"]
-
-
-async def test_the_summary_of_a_branch_is_found_only_with_an_entry_of_the_branch(client: Client) -> None:
-    about = await conversation_with(client, user("The garden has a hedge.", id="root"))
-    branch = [user("The willow stands in water.", id="left"), assistant("It was drained.")]
-    await client.ask("append", **about, parentId="root", entries=branch)
-    summary = {"type": "branch_summary", "fromId": "left", "summary": "The willow and the hedge, a ditch."}
-    await client.ask("append", **about, parentId="root", entries=[summary, *turns(*FILLER)])
-    asked = about | {"scope": "conversation"}
-    assert (await client.ask("recall", **asked, query="ditch"))["items"] == []
-    hedge = await client.ask("recall", **asked, query="hedge ditch")
-    assert [item["type"] for item in hedge["items"]] == ["message"], "the trunk is no source of it"
-    willow = await client.ask("recall", **asked, query="willow ditch")
-    assert [item["type"] for item in willow["items"]] == ["message", "branch_summary"]
-    assert [item["onCurrentPath"] for item in willow["items"]] == [False, True]
+    assert [item["type"] for item in page["items"]] == ["message", "compaction"]
 
 
 @pytest.mark.parametrize("question", ["what is it", "", "?!", "的", '"'])

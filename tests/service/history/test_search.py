@@ -23,21 +23,31 @@ async def test_good_pieces_beside_each_other_are_one_text_and_no_more_than_three
     assert sorted(line for text in texts for line in text.splitlines()) == sorted(lines)
 
 
-async def test_a_listing_is_shown_once_however_its_lines_are_numbered(client: Client) -> None:
-    lines = [f"def plant_rowan_{name}(garden): return garden.plant" for name in "abcd"]
-    listings = [
-        "\n".join(f"{number:6}→{line}" for number, line in enumerate(lines, start=1)),
-        "\n".join(f"{number}: {line}" for number, line in enumerate(lines, start=40)),
-        "\n".join(lines),
-    ]
-    calls = [
-        each for listing in listings for each in tool(f"c{len(listing)}", "read", {"path": "a.py"}, listing)
-    ]
+async def test_a_file_that_was_read_twice_is_shown_once(client: Client) -> None:
+    listing = "\n".join(f"{number:6}→def plant_rowan_{number}(garden): return" for number in range(4))
+    calls = [each for name in "ab" for each in tool(f"c{name}", "read", {"path": "a.py"}, listing)]
     texts = await texts_of_hits(client, *calls, query="where is plant_rowan defined?")
-    assert sum("plant_rowan_c" in text for text in texts) == 1
+    assert sum("plant_rowan_2" in text for text in texts) == 1
 
 
 async def test_prose_comes_before_output_that_holds_the_same_words(client: Client) -> None:
     output = tool("c1", "bash", {"command": "ls"}, "pruning pruning rowan")
     texts = await texts_of_hits(client, assistant("Pruning the rowan waits."), *output, query="rowan pruning")
     assert texts[0] == "Pruning the rowan waits."
+
+
+async def test_rare_words_count_more_than_frequent_ones(client: Client) -> None:
+    texts = await texts_of_hits(client, user("A rowan."), user("A bed, watered."), query="rowan bed watered")
+    assert texts[0] == "A rowan."
+
+
+async def test_a_result_gains_from_its_call_and_the_newer_comes_first(client: Client) -> None:
+    output = tool("c1", "bash", {"command": "fell --rowan --larch"}, "the larch fell")
+    alone = tool("c2", "bash", {"command": "date"}, "the larch stood")
+    texts = await texts_of_hits(client, *output, *alone, query="rowan larch")
+    assert [text.splitlines()[1] for text in texts if text.startswith("bash\nthe")] == [
+        "the larch fell",
+        "the larch stood",
+    ]
+    texts = await texts_of_hits(client, user("A yew, old."), user("A yew, new."), query="yew")
+    assert texts == ["A yew, new.", "A yew, old."]

@@ -1,7 +1,7 @@
 """The tool calls whose results were found: without them an output is hard to place."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,26 +37,27 @@ def calls_of_results(store: Store, rows: Sequence[RecallRow]) -> dict[int, CallO
         following: dict[int, int | None] = {}
         for key, parent_key in above.items():
             parent = parents.get(parent_key) if parent_key is not None else None
-            call = None if parent is None else _call_in(parent, wanted[key].tool_call_id)
-            if call is not None:
-                call_of[key] = call
+            call = parent and next((c for c in calls_in(parent) if c.id == wanted[key].tool_call_id), None)
+            if call:
+                touches = touches_of(call, {})
+                call_of[key] = CallOf(_shown(call.arguments), touches[0].path if touches else None)
             elif parent is not None and parent.tool_call_id is not None:
                 following[key] = parent.parent_key
         above = following
     return call_of
 
 
-def _call_in(row: RecallRow, call_id: str | None) -> CallOf | None:
+def calls_in(row: RecallRow) -> Iterator[ToolCall]:
+    """The calls that a message of the model has."""
     content = row.message.get("content")
-    if row.role != "assistant" or not isinstance(content, list):
-        return None
-    for block in content:
-        if block.get("type") == "toolCall" and block.get("id") == call_id:
-            arguments = block.get("arguments") or {}
-            call = ToolCall(id=block["id"], name=block["name"], arguments=arguments)
-            touches = touches_of(call, {})
-            return CallOf(_shown(arguments), touches[0].path if touches else None)
-    return None
+    for block in content if row.role == "assistant" and isinstance(content, list) else ():
+        if isinstance(block, dict) and block.get("type") == "toolCall":
+            arguments = block.get("arguments")
+            yield ToolCall(
+                id=str(block.get("id")),
+                name=str(block.get("name")),
+                arguments=arguments if isinstance(arguments, dict) else {},
+            )
 
 
 def _shown(arguments: dict[str, Any]) -> str:

@@ -9,8 +9,7 @@ from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.history.calls import CallOf, calls_of_results
 from coppice.service.history.query import stems_asked_for
-from coppice.service.history.ranking import Hit
-from coppice.service.history.search import MAX_EXAMINED, search, whole_entries
+from coppice.service.history.search import MAX_EXAMINED, Hit, search, whole_entries
 from coppice.store.search.indexing import Scope
 from coppice.store.search.recalling import Where
 from coppice.store.store import Store
@@ -69,7 +68,7 @@ class Recall:
             return _page(params, whole_entries(store, keys, for_model=for_model), store)
         stems = stems_asked_for(params.query)
         store.make_searchable(scope, thread.indexing())
-        hits = search(store, stems, where, on_path=on_path, for_model=for_model, check=thread.check)
+        hits = search(store, stems, where, on_path=on_path, for_model=for_model)
         return _page(params, hits, store)
 
 
