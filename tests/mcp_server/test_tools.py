@@ -96,6 +96,7 @@ def test_filters_bound_what_is_found(start: Start, sessions: Path) -> None:
 
     assert 'from="user"' in search(role="user")
     assert 'from="assistant"' not in search(role="user")
+    assert "Nothing found" in search(role="user", kind="command")
     assert 'id="login-5"' in search(kind="error")
     assert 'id="login-6"' not in search(kind="error")
     assert 'id="login-2"' in search(kind="edit")

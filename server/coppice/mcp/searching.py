@@ -1,9 +1,9 @@
 """`history_search`: this session first, then the project, and on request every workspace."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final, NamedTuple
 
 from coppice.errors import CoppiceError, StorageFailedError
 from coppice.files.tools import touches_of
@@ -32,11 +32,18 @@ transcripts (project.py) a sixth of the 60 s after which clients made with MCP's
 _INCOMPLETE: Final = "A part of the history is not indexed yet and was not searched; ask again in a moment."
 _COMPARED_HITS: Final = 3  # hits that tell whether much was found (guess)
 
-_ROLES: Final = {"user": ("user",), "assistant": ("assistant",), "tool": ("toolResult", "bashExecution")}
+_TOOLS: Final = frozenset({"toolResult", "bashExecution"})
+_ROLES: Final = {"user": frozenset({"user"}), "assistant": frozenset({"assistant"}), "tool": _TOOLS}
+_ROLES_OF_KIND: Final = {
+    "message": frozenset({"user", "assistant"}),
+    "command": _TOOLS,
+    "edit": frozenset({"assistant"}),
+}
+_SUMMARIES: Final = frozenset({"compaction", "branch_summary"})
+_PLACES: Final = {"session": "this session", "project": "this project", "all": "all projects"}
 
 
-@dataclass
-class _StoreHits:
+class _StoreHits(NamedTuple):
     """The hits of one scope, with the store that they are in and the tool calls that hits are results of.
 
     It is not `complete` where a part of the scope is not in the index yet.
@@ -44,8 +51,8 @@ class _StoreHits:
 
     store: Store
     hits: list[Hit]
-    calls: dict[int, CallOf] = field(default_factory=dict)
-    complete: bool = True
+    calls: Mapping[int, CallOf]
+    complete: bool
 
 
 def search_history(project: Project, wanted: SearchArguments) -> str:
@@ -61,8 +68,7 @@ def search_history(project: Project, wanted: SearchArguments) -> str:
         return 'Which session is running is not known here, or nothing of it is stored. Use scope "project".'
     results, looked_in = _search(project, wanted, stems, running)
     shown = [(each, hit) for each in results for hit in each.hits]
-    if len(results) > 1:
-        shown.sort(key=lambda each: -each[1].score)
+    shown.sort(key=lambda each: -each[1].score)
     first = int((wanted.cursor or "0").split(":")[0])
     if first >= len(shown):
         text = _nothing(project, wanted, running, looked_in, is_end=bool(shown))
@@ -84,49 +90,36 @@ def _search(
     results = [_in_scope(store, project.scope, wanted, stems)]
     if wanted.scope == "all":
         for other, scope in project.others():
-            try:
+            with suppress(CoppiceError):
                 results.append(_in_scope(other, scope, wanted, stems))
-            except CoppiceError:
-                continue
-        return results, "all"
-    return results, "project"
+    return results, wanted.scope or "project"
 
 
 def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mapping[str, float]) -> _StoreHits:
-    roles = _ROLES.get(wanted.role or "", ())
-    types: tuple[str, ...] = ()
-    match wanted.kind:
-        case "message":
-            roles = roles or ("user", "assistant")
-        case "command":
-            roles = _ROLES["tool"]
-        case "edit":
-            roles = ("assistant",)
-        case "summary":
-            types = ("compaction", "branch_summary")
-        case _:
-            pass
+    asked = [
+        roles
+        for roles in (_ROLES.get(wanted.role or ""), _ROLES_OF_KIND.get(wanted.kind or ""))
+        if roles is not None
+    ]
     where = Where(
         scope,
-        types=types,
-        roles=roles,
+        types=_SUMMARIES if wanted.kind == "summary" else None,
+        roles=frozenset.intersection(*asked) if asked else None,
         since=wanted.since,
         until=wanted.until,
         agent=wanted.agent,
         failed=wanted.kind == "error",
     )
     complete = _made_searchable(store, scope)
-    hits = search(store, stems, where, for_model=True, readable=masked)
-    if wanted.role == "user":
-        hits = [hit for hit in hits if not hit.added]
-    if hits:
-        hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
-    result = _StoreHits(store, hits, calls_of_results(store, [hit.row for hit in hits]), complete)
+    found = search(store, stems, where, for_model=True, readable=masked)
+    hits = [hit for hit in found if not (hit.added and wanted.role == "user")]
+    hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
+    calls = calls_of_results(store, [hit.row for hit in hits])
     if wanted.kind == "edit":
-        result.hits = [hit for hit in hits if _changes_files(hit)]
+        hits = [hit for hit in hits if _changes_files(hit)]
     if wanted.path is not None:
-        result.hits = [hit for hit in result.hits if _is_about(hit, wanted.path, result.calls)]
-    return result
+        hits = [hit for hit in hits if _is_about(hit, wanted.path, calls.get(hit.row.key))]
+    return _StoreHits(store, hits, calls, complete)
 
 
 def _made_searchable(store: Store, scope: Scope) -> bool:
@@ -156,8 +149,7 @@ def _changes_files(hit: Hit) -> bool:
     return any(touch.kind != "read" for call in calls_in(hit.row) for touch in touches_of(call, {}))
 
 
-def _is_about(hit: Hit, path: str, calls: dict[int, CallOf]) -> bool:
-    call = calls.get(hit.row.key)
+def _is_about(hit: Hit, path: str, call: CallOf | None) -> bool:
     texts = [hit.text] if call is None else [hit.text, call.arguments, call.path or ""]
     return any(path.casefold() in text.casefold() for text in texts)
 
@@ -171,8 +163,7 @@ def _page(
 ) -> str:
     parts: list[str] = []
     left = wanted.max_tokens
-    last = first
-    sessions: dict[str, None] = {}
+    commands: dict[str, None] = {}
     for result, hit in shown[first:]:
         row = hit.row
         label = command = None
@@ -184,26 +175,16 @@ def _page(
         if parts and left < 0:
             break
         parts.append(part)
-        last += 1
         if command:
-            sessions[command] = None
-    return "\n".join([*parts, *_footer(first, last, len(shown), looked_in), *_resuming(sessions)])
-
-
-def _footer(first: int, last: int, total: int, looked_in: str) -> Iterator[str]:
-    where = {"session": "this session", "project": "this project", "all": "all projects"}[looked_in]
-    shown = f"{total}" if last - first == total else f"{first + 1} to {last} of {total}"
-    line = f"{shown} relevant place{'s' * (total != 1)} in {where}."
-    if last < total:
-        line += f' More: cursor "{last}".'
-    if looked_in == "session":
-        line += ' Earlier sessions: scope "project".'
-    yield line
-
-
-def _resuming(commands: Sequence[str] | dict[str, None]) -> Iterator[str]:
+            commands[command] = None
+    last, total = first + len(parts), len(shown)
+    number = f"{total}" if len(parts) == total else f"{first + 1} to {last} of {total}"
+    more = f' More: cursor "{last}".' if last < total else ""
+    earlier = ' Earlier sessions: scope "project".' if looked_in == "session" else ""
+    parts.append(f"{number} relevant place{'s' * (total != 1)} in {_PLACES[looked_in]}.{more}{earlier}")
     if commands:
-        yield f"The user can resume these sessions with: {'; '.join(commands)}"
+        parts.append(f"The user can resume these sessions with: {'; '.join(commands)}")
+    return "\n".join(parts)
 
 
 def _nothing(

@@ -10,7 +10,7 @@ from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.history.calls import CallOf, calls_of_results
 from coppice.service.history.query import stems_asked_for
 from coppice.service.history.search import MAX_EXAMINED, Hit, search, whole_entries
-from coppice.store.search.indexing import Scope
+from coppice.store.search.indexing import MAX_KEY, Scope
 from coppice.store.search.recalling import Where
 from coppice.store.store import Store
 from coppice.store.words.pieces import PIECE_CHARS
@@ -59,7 +59,7 @@ class Recall:
             None if entry_id is None else store.key_of(params.conversation_id, entry_id)
             for entry_id in (params.after, params.before)
         )
-        where = Where(scope, after, before)
+        where = Where(scope, after or 0, before or MAX_KEY)
         on_path = params.scope == "path"
         if params.query is None:
             keys = store.recall_newest(where, MAX_EXAMINED)

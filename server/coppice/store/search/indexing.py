@@ -79,7 +79,7 @@ def index_some(database: Database, connection: Connection, conversation: int) ->
     row = connection.execute(_LOCK, {"conversation": conversation}).one_or_none()
     if row is None:
         return 0
-    values = {"conversation": conversation, "after": row.indexed_key, "up_to": _MAX_KEY}
+    values = {"conversation": conversation, "after": row.indexed_key, "up_to": MAX_KEY}
     batch = rows_around_damage(connection, _SIZES, values, ENTRY_TABLE.c.key, _KEYS, take=_first_batch)
     reach = {"conversation": conversation, "to": row.entry_count, "up_to": row.indexed_key}
     if batch:
@@ -203,7 +203,7 @@ _KEYS: Final = (
     .order_by(ENTRY_TABLE.c.key)
     .limit(BATCH_ENTRIES)
 )
-_MAX_KEY: Final = 2**63 - 1  # SQLite's and PostgreSQL's largest 64-bit integer
+MAX_KEY: Final = 2**63 - 1  # SQLite's and PostgreSQL's largest 64-bit integer
 _REACH: Final = (
     update(CONVERSATION)
     .where(CONVERSATION.c.key == bindparam("conversation"))

@@ -5,7 +5,7 @@ caller chooses among them are read.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, bindparam, func, s
 
 from coppice.store.schema.entry_json import readable_body, storable
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE, RUN
-from coppice.store.search.indexing import Scope
+from coppice.store.search.indexing import MAX_KEY, Scope
 from coppice.store.search.sessions import from_agent
 from coppice.store.tree.path_ends import unknown_entry
 from coppice.store.tree.paths import on_current_paths
@@ -46,10 +46,10 @@ class Where:
     """
 
     scope: Scope
-    after: int | None = None
-    before: int | None = None
-    types: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
+    after: int = 0
+    before: int = MAX_KEY
+    types: Collection[str] | None = None
+    roles: Collection[str] | None = None
     since: str | None = None
     until: str | None = None
     agent: str | None = None
@@ -108,8 +108,8 @@ def postings(
 ) -> list[Postings]:
     """At most `most` pieces for each stem, in the order of `stems`; `index` is that of pieces."""
     oldest, newest = _extent(connection, where.scope)
-    first = max(oldest, (where.after or 0) + 1) * KEYS_PER_ENTRY - 1
-    last = min(newest + 1, where.before or newest + 1) * KEYS_PER_ENTRY
+    first = max(oldest, where.after + 1) * KEYS_PER_ENTRY - 1
+    last = min(newest + 1, where.before) * KEYS_PER_ENTRY
 
     def holding(words: str, after: int) -> list[int]:
         bounds = (index.key > after, index.key < last)
@@ -161,7 +161,8 @@ def newest(connection: Connection, where: Where, most: int) -> list[int]:
         .join(CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key)
         .where(
             ENTRY_TABLE.c.type.not_in(TEXTLESS_TYPES),
-            *_bounds(where),
+            ENTRY_TABLE.c.key > where.after,
+            ENTRY_TABLE.c.key < where.before,
             *_conditions(where),
         )
         .order_by(ENTRY_TABLE.c.key.desc())
@@ -252,17 +253,11 @@ def _extent(connection: Connection, scope: Scope) -> tuple[int, int]:
     return connection.execute(first).scalar() or 0, connection.execute(last).scalar() or 0
 
 
-def _bounds(where: Where) -> list[ColumnElement[bool]]:
-    key = ENTRY_TABLE.c.key
-    after = [] if where.after is None else [key > where.after]
-    return after if where.before is None else [*after, key < where.before]
-
-
 def _conditions(where: Where) -> list[ColumnElement[bool]]:
     conditions = [where.scope.condition]
-    if where.types:
+    if where.types is not None:
         conditions.append(ENTRY_TABLE.c.type.in_(where.types))
-    if where.roles:
+    if where.roles is not None:
         conditions.append(ENTRY_TABLE.c.role.in_(where.roles))
     if where.since is not None:
         conditions.append(ENTRY_TABLE.c.timestamp >= where.since)

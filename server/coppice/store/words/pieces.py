@@ -39,20 +39,16 @@ def pieces_of(text: str) -> list[tuple[int, int]]:
 def _ends(text: str) -> list[int]:
     """The places where `text` may be cut, at most PIECE_CHARS apart."""
     ends: list[int] = []
-    start = 0
+    last = 0
     for line in text.splitlines(keepends=True):
-        stop = start + len(line)
-        wanted = [stop]
-        if len(line) > PIECE_CHARS:
-            wanted = [start + match.end() for match in _SENTENCE.finditer(line)] + [stop]
-        last = start
-        for each in wanted:
-            while each - last > PIECE_CHARS:
+        start = last
+        sentences = _SENTENCE.finditer(line) if len(line) > PIECE_CHARS else ()
+        for stop in [*(start + match.end() for match in sentences), start + len(line)]:
+            while stop - last > PIECE_CHARS:
                 last = text.rfind(" ", last + PIECE_CHARS // 2, last + PIECE_CHARS) + 1 or last + PIECE_CHARS
                 ends.append(last)
-            ends.append(each)
-            last = each
-        start = stop
+            ends.append(stop)
+            last = stop
     return ends
 
 
