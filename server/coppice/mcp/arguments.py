@@ -12,8 +12,8 @@ LEAST_TOKENS: Final = 200  # tokens of a result: one hit and its frame
 MOST_TOKENS: Final = 20_000
 """Tokens of a result. Claude Code refuses results of more than 25,000."""
 SEARCH_TOKENS: Final = 2_000
-"""Tokens of a page of a search. With the questions of recall_tools.py: with the next page 99 of 115 are
-answered for 2,230 tokens each, with pages of 1,000 tokens 90 for 1,260, of 4,000 tokens 103 for 3,800."""
+"""Tokens of a page of a search. With the English questions of recall_tools.py: with the next page 116 of 145
+are answered for 2,380 tokens each, with pages of 1,000 tokens 106 for 1,390."""
 _MOST_ENTRIES: Final = MOST_TOKENS // LEAST_TOKENS  # entries for which a result has room
 
 

@@ -23,7 +23,7 @@ from coppice.tokens.counting import estimate_tokens
 
 NOISE: Final = 0.35
 """Of the best score of a search: what has less is left out. With the questions of recall_tools.py these are
-two fifths of the hits, and one answer of 115; with 0.45 two thirds, and five."""
+two fifths of the hits, and no answer of a first page of 1,000 tokens."""
 _LITTLE: Final = 0.5
 """Share of a question's words that the best three hits hold below which little was found. A guess."""
 _INDEX_SECONDS: Final = 5.0
@@ -111,8 +111,8 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mappin
         failed=wanted.kind == "error",
     )
     complete = _made_searchable(store, scope)
-    found = search(store, stems, where, for_model=True, readable=masked)
-    hits = [hit for hit in found if not (hit.added and wanted.role == "user")]
+    hits = search(store, stems, where, for_model=True, readable=masked)
+    hits = [hit for hit in hits if not (hit.added and wanted.role == "user")]
     hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
     calls = calls_of_results(store, [hit.row for hit in hits])
     if wanted.kind == "edit":

@@ -17,8 +17,8 @@ MAX_TRANSLATED: Final = 20
 """Further words in the other language are not looked for. Of 156 questions none has more than 18."""
 
 TRANSLATED_WEIGHT: Final = 0.5
-"""recall_tools.py: of 30 Chinese questions about an English session 18 are answered without translations and
-28 with them."""
+"""recall_tools.py: of 60 Chinese questions about English sessions 22 are answered without translations and 52
+with them, in a ranking by BM25."""
 
 _STOP_LIST: Final = """
     a about after also an and any are as at be become became been before being between both but by can could
@@ -32,13 +32,25 @@ _STOP_WORDS: Final = frozenset(_STOP_LIST.split())
 """English words that a question is asked with rather than about; they are left out of a search. With them the
 pages of 2,000 tokens of recall_tools.py answer 14 questions of 205 less."""
 
+_STOP_CHARACTERS: Final = frozenset(
+    "的了是在我你他她它们这那哪有和与或就都也还又不没很吗呢吧啊把被给到从为对于个之其而但则所以及什么怎样"
+)
+"""The same in Chinese; a pair of characters that holds one is left out."""
+
 
 def stems_asked_for(question: str) -> dict[str, float]:
     """The stems of a question with their weights, in its order; none when it has stop words alone."""
-    words = [word for word in words_of(question) if word.casefold() not in _STOP_WORDS]
-    own = list(dict.fromkeys(each for word in words for each in stems_of(word)))[:MAX_STEMS]
+    own = list(dict.fromkeys(_own(question)))[:MAX_STEMS]
     translated = [each for each in dict.fromkeys(_translated(question)) if each not in own]
     return dict.fromkeys(own, 1.0) | dict.fromkeys(translated[:MAX_TRANSLATED], TRANSLATED_WEIGHT)
+
+
+def _own(question: str) -> Iterator[str]:
+    for word in words_of(question):
+        # Single letters are mostly those of "don't" and "what's".
+        if word.casefold() in _STOP_WORDS or (len(word) == 1 and word.isascii() and not word.isdigit()):
+            continue
+        yield from (each for each in stems_of(word) if _STOP_CHARACTERS.isdisjoint(each))
 
 
 def _translated(question: str) -> Iterator[str]:

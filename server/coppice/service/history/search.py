@@ -17,13 +17,13 @@ from coppice.store.words.pieces import KEYS_PER_ENTRY, pieces_of
 from coppice.tree.authorship import authorship, runs
 
 MAX_POSTINGS: Final = 1000
-"""The newest pieces that a stem is looked up in. With 300 the pages of recall_tools.py answer two to five
-questions of 205 less."""
+"""The newest pieces that a stem is looked up in. recall_tools.py: with 300 five answers of 60 about
+codex-mise-chain less."""
 _MAX_CANDIDATES: Final = 300
 """Pieces that are ranked for one question, those with the rarest stems. recall_tools.py: with 200 and 500 two
 more and four less of 205."""
 MAX_EXAMINED: Final = 5 * _MAX_CANDIDATES
-"""Candidates of which those on other paths are left out (guess)."""
+"""Candidates of which those on other paths are left out. recall_tools.py: 300 and 6,000 find the same."""
 _MAX_PIECES: Final = 120
 """Pieces whose entries are read. At 400 characters they fill three pages of 4,000 tokens."""
 _PROSE_WEIGHT: Final = 3.0
@@ -69,9 +69,9 @@ def search(
     conversation. `for_model` leaves out the messages that the user excluded from the context. `readable`
     makes of an entry's text what may be shown, of the same length.
     """
-    found = store.recall_postings(list(stems), where, MAX_POSTINGS)
+    postings_of = store.recall_postings(list(stems), where, MAX_POSTINGS)
     scores: defaultdict[int, float] = defaultdict(float)
-    for weight, postings in zip(stems.values(), found, strict=True):
+    for weight, postings in zip(stems.values(), postings_of, strict=True):
         for key in postings.keys:
             scores[key] += weight * postings.rarity
     keys = sorted(scores, key=lambda key: (-scores[key], -key))[:MAX_EXAMINED]
@@ -95,11 +95,13 @@ def _ranked(scores: Mapping[int, float], store: Store) -> list[tuple[float, int]
     best: defaultdict[int | None, float] = defaultdict(float)
     for key, score in weighed.items():
         best[key // KEYS_PER_ENTRY] = max(best[key // KEYS_PER_ENTRY], score)
-    following = {parent: entry for entry, (parent, _) in entries.items()}
+    best_after: defaultdict[int | None, float] = defaultdict(float)
+    for entry, (parent, _) in entries.items():
+        best_after[parent] = max(best_after[parent], best[entry])
     ranked = []
     for key, score in weighed.items():
         entry = key // KEYS_PER_ENTRY
-        around = max(best[entries[entry][0]], best[following.get(entry)])
+        around = max(best[entries[entry][0]], best_after[entry])
         ranked.append((score + _NEAR_SHARE * around, key))
     return sorted(ranked, reverse=True)
 
@@ -145,7 +147,7 @@ def _readable_rows(store: Store, keys: Sequence[int], *, for_model: bool) -> dic
 def _hits(
     spans: Iterable[tuple[float, range]], rows: Mapping[int, RecallRow], readable: Callable[[str], str]
 ) -> Iterator[Hit]:
-    """The texts of the pieces: two where they are the user's in part."""
+    """The texts of the pieces: several where they are the user's in part."""
     texts: dict[int, tuple[str, str, list[tuple[int, int]]]] = {}
     for score, keys in spans:
         key, first = divmod(keys.start, KEYS_PER_ENTRY)
@@ -156,13 +158,13 @@ def _hits(
             text, marks = _text_and_marks(row)
             texts[key] = shortened(text, readable), shortened(marks), pieces_of(shortened(text))
         text, marks, places = texts[key]
-        parts: defaultdict[bool, str] = defaultdict(str)
+        parts: list[tuple[bool, str]] = []
         for start, end in places[first : first + len(keys)]:
             for added, part in runs(text[start:end], marks[start:end]):
-                parts[added] += part
-        is_whole = len(places) == len(keys) and len(parts) == 1
-        for added, part in parts.items():
-            yield Hit(row, part, score, whole=is_whole, added=added)
+                before = parts.pop()[1] if parts and parts[-1][0] == added else ""
+                parts.append((added, before + part))
+        for added, part in parts:
+            yield Hit(row, part, score, whole=len(part) == len(text), added=added)
 
 
 def _without_repeats(hits: Iterable[Hit]) -> Iterator[Hit]:

@@ -12,7 +12,7 @@ from coppice.store.words.stems import stem_text
 
 PIECE_CHARS: Final = 400
 """Characters of a piece. tests/benchmarks/recall_tools.py: with 500 to 800 a page of 2,000 tokens holds two
-to five answers of 85 less."""
+to five answers of 85 less, ranked by BM25."""
 KEYS_PER_ENTRY: Final = 128
 """The most pieces of an entry: as much text as is indexed has at most some 100. Two statements of the schema
 hold the same number."""

@@ -17,7 +17,8 @@ UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\u
 """A run of Chinese, Japanese or Korean characters."""
 
 _SHORTEST_STEM: Final = 3
-"""Letters. recall_tools.py: with 4 the pages of 4,000 tokens hold 4 answers of 85 less, with 2 one less."""
+"""Letters. recall_tools.py, by BM25: with 4 the pages of 4,000 tokens hold 4 answers of 85 less, with 2 one
+less."""
 _ENDINGS: Final = (
     ("ations", "ate"),
     ("ation", "ate"),
