@@ -8,14 +8,19 @@ import type { CoppiceClient } from "../client";
 import { sentence } from "../errors";
 import type { Mode } from "../modes/mode";
 import type { Modes } from "../modes/modes";
+import { refusesAll, type RuleSource } from "../permissions/rule";
 import type { InvokeToolParams, InvokeToolResult, Tool, UserContent } from "../protocol.gen";
 
-/** The built-in tools, and those of VS Code that the user chose; of two with one name it is the one that was chosen. */
-export function offeredTools(agent: Agent, conversationId: string, mode: Mode): Tool[] {
+/**
+ * The built-in tools, and those of VS Code that the user chose; of two with one name it is the one that was chosen. Those
+ * that a rule refuses whatever they are called with are left out.
+ */
+export function offeredTools(agent: Agent, rules: RuleSource, conversationId: string, mode: Mode): Tool[] {
   // What another extension's tool does is not known, so none of them is one that only reads.
   const chosen = mode === "plan" ? [] : chosenTools();
   const names = new Set(chosen.map(({ name }) => name));
-  return [...agent.offered(conversationId).filter(({ name }) => !names.has(name)), ...chosen];
+  const tools = [...agent.offered(conversationId).filter(({ name }) => !names.has(name)), ...chosen];
+  return tools.filter(({ name }) => !rules.rulesOf(conversationId).some((rule) => refusesAll(rule, name)));
 }
 
 /** The tools of VS Code that `coppice.chat.tools` names, and that are there. */

@@ -69,6 +69,11 @@ export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
   return isPlacedAt(rule, path, changed.path, changed.place, (own, given) => (effect === "allow" ? isBelow(own, given) : isBelow(own.toLowerCase(), given.toLowerCase())));
 }
 
+/** Whether a rule refuses a tool whatever it is called with. */
+export function refusesAll({ effect, tool, words, path }: Rule, name: string): boolean {
+  return effect === "deny" && words === undefined && path === undefined && tool === ruledAs(name);
+}
+
 /**
  * Whether a person has to see a command since what a rule refuses or asks about could be hidden in it. It may run in any
  * folder: a line can go to that of the rule.
@@ -193,7 +198,11 @@ export function refusalBy(rule: Rule): string {
 }
 
 function toolOf({ tool, scope }: ApprovalRequest): string {
-  return tool === "write_file" || scope === EDITS ? EDITS : tool;
+  return scope === EDITS ? EDITS : ruledAs(tool);
+}
+
+function ruledAs(tool: string): string {
+  return tool === "write_file" ? EDITS : tool;
 }
 
 function commandOf({ tool, details }: ApprovalRequest) {

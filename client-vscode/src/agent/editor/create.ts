@@ -32,7 +32,7 @@ export function createAgent(
   const agent = new Agent(host, settings, approver, modes);
   const equip = async (conversationId: string) => {
     const mode = modes.of(conversationId);
-    const tools = offeredTools(agent, conversationId, mode);
+    const tools = offeredTools(agent, approver, conversationId, mode);
     return { tools, system: await currentSystemPrompt(host.folders, tools.map(({ name }) => name), mode) };
   };
   return { agent, host, equip };

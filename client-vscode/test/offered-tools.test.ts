@@ -1,0 +1,42 @@
+/** Which tools a model is offered where rules refuse some of them. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { TOOLS } from "../src/agent/agent";
+import { systemPrompt } from "../src/agent/prompt";
+import { offeredTools } from "../src/models/tools";
+import type { Rule } from "../src/permissions/rule";
+import { Disk } from "./agent/disk";
+import { lm, workspace as editor } from "./agent/vscode";
+
+const ALL = [...TOOLS.map(({ definition }) => definition.name), "theirs"];
+
+const RULES: [name: string, rule: Rule, missing: string[]][] = [
+  ["a whole tool", { effect: "deny", tool: "run_command" }, ["run_command"]],
+  ["a tool that only reads", { effect: "deny", tool: "search" }, ["search"]],
+  ["all edits", { effect: "deny", tool: "edit_file" }, ["edit_file", "write_file"]],
+  ["another extension's tool", { effect: "deny", tool: "theirs" }, ["theirs"]],
+  ["a tool that is asked about", { effect: "ask", tool: "run_command" }, []],
+  ["some commands", { effect: "deny", tool: "run_command", words: ["git", "push"] }, []],
+  ["a folder", { effect: "deny", tool: "edit_file", path: "src" }, []],
+  ["a folder for every tool", { effect: "deny", tool: "*", path: "" }, []],
+];
+
+for (const [name, rule, missing] of RULES) {
+  test(`what a rule refuses whatever it is called with is not offered: ${name}`, async () => {
+    await using disk = await Disk.with({});
+    disk.rules = [rule];
+    lm.tools = [{ name: "theirs" }];
+    editor.settings = { "coppice.chat.tools": ["theirs"] };
+    const offered = offeredTools(disk.agent, { rulesOf: () => disk.rules }, "c", "ask").map((tool) => tool.name);
+    assert.deepEqual(offered, ALL.filter((each) => !missing.includes(each)));
+  });
+}
+
+test("the system prompt says what the tools that are offered cannot do, and names no other", () => {
+  const prompt = (...missing: string[]): string => systemPrompt("", { folders: ["/w"], platform: "linux", shell: "bash", tools: ALL.filter((each) => !missing.includes(each)), mode: "ask", instructions: [] });
+  assert.doesNotMatch(prompt(), /You cannot/);
+  assert.match(prompt("run_command"), /You cannot run commands here\.\n/);
+  assert.match(prompt("edit_file", "write_file"), /You cannot change files here\. Show the user what to change\.\n/);
+  assert.doesNotMatch(prompt("search"), /\bsearch\b/);
+});
