@@ -7,8 +7,8 @@ import type { Memento } from "vscode";
 import { BranchFiles } from "../src/chat/branch-files";
 import { BranchStates } from "../src/chat/branch-states";
 import { FileChanges } from "../src/chat/file-changes";
-import type { FilesOffer, ToPage } from "../src/chat/messages";
-import type { WorkspaceSnapshots } from "../src/snapshots/workspace";
+import type { FilesOffer, FromPage, ToPage } from "../src/chat/messages";
+import type { PlacedStep, WorkspaceSnapshots } from "../src/snapshots/workspace";
 import { window, workspace as editor } from "./agent/vscode";
 import { Workspace } from "./snapshots/recorded";
 
@@ -17,7 +17,7 @@ async function moves(snapshots: WorkspaceSnapshots, at: () => object = () => ({ 
   const notices: string[] = [];
   window.answer = (message) => { notices.push(message); return undefined; };
   const states = { at: () => Promise.resolve().then(at) };
-  const files = new BranchFiles(undefined as never, { onNotification: () => undefined } as never, snapshots, states as never, undefined as never, undefined as never);
+  const files = new BranchFiles(undefined as never, { onNotification: () => undefined } as never, snapshots, states as never, { forget: () => Promise.resolve() } as never, undefined as never);
   let moved = 0;
   for (const target of ["one", "two", "three"]) await files.move("c", target, () => Promise.resolve({ cancelled: false, leafId: String(moved += 1) } as never));
   assert.equal(moved, 3);
@@ -72,32 +72,51 @@ test("where nothing failed a branch without states is gone to without a word", a
   assert.deepEqual(await moves(snapshots), []);
 });
 
-/** A conversation of two branches, `one` and `two`, whose files are recorded, and whose person answers by `choice`. */
-async function branches(workspace: Workspace, choice: "both" | "files") {
+type Choice = Extract<FromPage, { type: "answerFiles" }>["choice"];
+
+/** Where the end of a window cuts a switch off. */
+type Cut = "before the conversation has moved" | "before the files" | "between the files";
+
+/**
+ * A conversation of two branches, `one` and `two`, whose files are recorded, and whose person answers by `choice`. `next`
+ * is what the next window has, where another person sits.
+ */
+async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later = choice) {
   const stored = new Map<string, unknown>();
   const memory = { get: (key: string, usual: unknown) => stored.get(key) ?? usual, update: (key: string, value: unknown) => { stored.set(key, structuredClone(value)); return Promise.resolve(); } } as unknown as Memento;
-  const conversation = { leafId: "two", runs: false, drafts: [] as string[], offers: 0 };
+  const conversation = { leafId: "two", runs: false, drafts: [] as string[], offers: [] as FilesOffer["kind"][] };
   const texts: Record<string, string> = {};
   for (const leaf of ["one", "two"]) {
     await workspace.write({ "notes": `${leaf}\n\n\n\nend\n`, [`only-${leaf}`]: "x\n" });
     if (leaf === "two") await workspace.write({ "only-one": null });
     texts[leaf] = await workspace.take();
   }
-  const client = {
-    onNotification: () => undefined,
-    request: (method: string, { leafId = conversation.leafId, targetId = "" }: { leafId?: string; targetId?: string }) => {
-      if (method === "coppice/navigate") conversation.leafId = targetId;
-      return Promise.resolve(method === "coppice/navigate" ? { leafId: targetId, cancelled: false } : { entries: [{ id: leafId, type: "message", message: { role: "toolResult", workspaceState: texts[leafId] } }] });
-    },
+  const open = (answers: Choice, unfinished = answers, isCut = (_at: Cut): boolean => false) => {
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => { end = resolve; });
+    const die = (): Promise<never> => { end(); return new Promise(() => undefined); };
+    const navigate = async (leafId: string): Promise<object> => {
+      if (isCut("before the conversation has moved")) return die();
+      conversation.leafId = leafId;
+      return isCut("before the files") ? die() : { leafId, cancelled: false };
+    };
+    const client = {
+      onNotification: () => undefined,
+      request: (method: string, { leafId = conversation.leafId, targetId = "" }: { leafId?: string; targetId?: string }) =>
+        (method === "coppice/navigate" ? navigate(targetId) : Promise.resolve({ entries: [{ id: leafId, type: "message", message: { role: "toolResult", workspaceState: texts[leafId] } }] })),
+    };
+    const snapshots = Object.assign(workspace.open(), isCut("between the files") && { write: async (id: string, steps: readonly PlacedStep[]) => { await workspace.snapshots.write(id, steps.slice(0, 1)); return die(); } });
+    const states = new BranchStates(client as never, memory);
+    const notes = { set: () => Promise.resolve() };
+    const answer = ({ id, kind }: FilesOffer): void => { conversation.offers.push(kind); void files.handle({ type: "answerFiles", id, choice: kind === "unfinished" ? unfinished : answers, always: false }, "c"); };
+    const post = (message: ToPage): void => { if (message.type === "filesOffer" && message.offer !== undefined) setImmediate(answer, message.offer); };
+    const chat = { post, isRunning: () => conversation.runs, putDraft: (_id: string, text: string) => { conversation.drafts.push(text); } };
+    const changes = new FileChanges(snapshots, states, notes as never, memory);
+    const files = new BranchFiles(chat as never, client as never, snapshots, states, changes, notes as never);
+    const go = (targetId: string) => files.move("c", targetId, () => navigate(targetId) as never);
+    return { files, changes, go, ended };
   };
-  const states = new BranchStates(client as never, memory);
-  const notes = { set: () => Promise.resolve() };
-  const answer = ({ id }: FilesOffer): void => { conversation.offers += 1; void files.handle({ type: "answerFiles", id, choice, always: false }, "c"); };
-  const post = (message: ToPage): void => { if (message.type === "filesOffer" && message.offer !== undefined) setImmediate(answer, message.offer); };
-  const chat = { post, isRunning: () => conversation.runs, putDraft: (_id: string, text: string) => { conversation.drafts.push(text); } };
-  const files = new BranchFiles(chat as never, client as never, workspace.snapshots, states, new FileChanges(workspace.snapshots, states, notes as never, memory), notes as never);
-  const go = (targetId: string) => files.move("c", targetId, () => client.request("coppice/navigate", { targetId }) as never);
-  return { conversation, go };
+  return { conversation, next: open, ...open(choice, later, (at) => at === cut) };
 }
 
 /** Has the notices of a switch answered one after the other, until `last` is shown, and gives what they said. */
@@ -131,7 +150,7 @@ test("a switch with files is undone as one step: the conversation goes back with
   window.answer = (message) => { conversation.runs = false; return running(message); };
   assert.deepEqual(await shown, [WENT, "A turn is running, so no file was changed. Try again when it has ended.", WENT]);
   assert.deepEqual([conversation.leafId, await workspace.files()], ["two", { ...before, "notes": "two\n\n\n\nend, later\n" }]);
-  assert.equal(conversation.offers, 1, "nothing is asked again");
+  assert.deepEqual(conversation.offers, ["branch"], "nothing is asked again");
 });
 
 const STAYED = "changed meanwhile or could not be written, and stayed:";
@@ -164,4 +183,74 @@ test("files that were brought along alone are undone alone", async () => {
   await go("one");
   assert.deepEqual(await shown, Array(2).fill("Changed 3 files."));
   assert.deepEqual([conversation.leafId, await workspace.files()], ["two", before]);
+});
+
+test("a switch that the window's end cut off before the conversation moved has changed nothing, and nothing is asked", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, go, ended, next } = await branches(workspace, "both", "before the conversation has moved");
+  const before = await workspace.files();
+  void go("one");
+  await ended;
+  const later = next("undo");
+  await later.files.resume();
+  assert.deepEqual([conversation.leafId, conversation.offers, later.changes.unfinished], ["two", ["branch"], {}]);
+  assert.deepEqual(await workspace.files(), before);
+});
+
+const TWO = { "notes": "two\n\n\n\nend\n", "only-two": "x\n" };
+const ONE = { "notes": "one\n\n\n\nend\n", "only-one": "x\n" };
+const OWN = { "own": "mine\n" };
+
+for (const cut of ["before the files", "between the files"] as const) {
+  for (const choice of ["finish", "undo"] as const) {
+    test(`after a switch that the window's end cut off ${cut}, "${choice}" brings the conversation and its files together`, async () => {
+      await using workspace = await Workspace.with({});
+      const { conversation, go, ended, next } = await branches(workspace, "both", cut);
+      void go("one");
+      await ended;
+      assert.equal(conversation.leafId, "one");
+      assert.notDeepEqual(await workspace.files(), ONE);
+      await workspace.write(OWN);
+
+      const notices: string[] = [];
+      window.answer = (message) => { conversation.runs = false; notices.push(message); return undefined; };
+      conversation.runs = true;
+      const { files, changes } = next(choice);
+      await files.resume();
+      const [there, away] = choice === "finish" ? [{ leaf: "one", files: ONE }, { leaf: "two", files: TWO }] : [{ leaf: "two", files: TWO }, { leaf: "one", files: ONE }];
+      assert.deepEqual([conversation.leafId, await workspace.files(), changes.unfinished], [there.leaf, { ...there.files, ...OWN }, {}]);
+      assert.deepEqual(conversation.offers, ["branch", "unfinished", "unfinished"], "refused while a turn runs, it is asked again");
+      assert.deepEqual(notices.slice(0, 1), ["A turn is running, so no file was changed. Try again when it has ended."]);
+      // What was on the disk meanwhile is the state of neither branch.
+      await next("both").go(away.leaf);
+      assert.deepEqual([conversation.leafId, await workspace.files()], [away.leaf, away.files]);
+    });
+  }
+}
+
+test("a switch that the next window finished is undone as one step", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, go, ended, next } = await branches(workspace, "both", "between the files");
+  void go("one");
+  await ended;
+  const shown = noticesUntil(/^Went/, ["Undo"]);
+  await next("finish").files.resume();
+  await shown;
+  assert.deepEqual([conversation.leafId, await workspace.files()], ["two", TWO]);
+});
+
+test("where the server ended while the conversation moved it is asked at once, and where it refused to move nothing is left", async () => {
+  for (const isMoved of [true, false]) {
+    await using workspace = await Workspace.with({});
+    const { conversation, files, changes } = await branches(workspace, "both", undefined, "finish");
+    const fail = (): Promise<never> => {
+      if (isMoved) conversation.leafId = "one";
+      return Promise.reject(new Error("The server ended."));
+    };
+    const shown = noticesUntil(/^Went/, []);
+    await assert.rejects(files.move("c", "one", fail), /ended/);
+    if (isMoved) await shown;
+    assert.deepEqual([await workspace.files(), conversation.offers], isMoved ? [ONE, ["branch", "unfinished"]] : [TWO, ["branch"]]);
+    while (Object.keys(changes.unfinished).length > 0) await new Promise(setImmediate);
+  }
 });

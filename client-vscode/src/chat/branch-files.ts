@@ -1,38 +1,22 @@
-import { randomUUID } from "node:crypto";
-
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
 import { sentence } from "../errors";
 import { notify } from "../notify";
-import type { BranchFile, NavigateResult } from "../protocol.gen";
+import type { NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
-import type { BranchState, BranchStates } from "./branch-states";
+import type { BranchStates } from "./branch-states";
+import { BranchSwitch, type LeftFiles } from "./branch-switch";
 import type { ChatAccess, Feature } from "./feature";
-import { type FileChanges, type FilePlan, isChange, withProgress } from "./file-changes";
-import type { FilesOffer, FromPage, ToPage } from "./messages";
-import { leftFiles } from "./left-files";
+import { type FileChanges, type FilePlan, isChange, refuseIfRunning, withProgress } from "./file-changes";
+import { type Choice, FilesOffers } from "./files-offers";
+import type { FromPage, ToPage } from "./messages";
 import type { ModelNotes } from "./model-notes";
-
-/** Files that an offer names. A guess: more than anybody reads. */
-const MOST_NAMED = 100;
-
-type Choice = Extract<FromPage, { type: "answerFiles" }>["choice"];
-
-/** What the branch that is left changed in the files; undefined where that is not known. `beginId`: its first entry. */
-export type LeftFiles = (beginId: string) => Promise<BranchFile[] | undefined>;
-
-interface Asked {
-  offer: FilesOffer;
-  answer: (choice: Choice) => void;
-}
 
 /** Brings the files along when a conversation goes to another branch, as its user chooses. */
 export class BranchFiles implements Feature {
-  /** By conversation. */
-  readonly #asked = new Map<string, Asked>();
-  /** By conversation, a change of branch or files that a turn has to wait for. */
-  readonly #going = new Map<string, Promise<unknown>>();
+  readonly #offers: FilesOffers;
+  readonly #switch: BranchSwitch;
   #isExplained = false;
 
   constructor(
@@ -43,6 +27,8 @@ export class BranchFiles implements Feature {
     private readonly changes: FileChanges,
     private readonly notes: ModelNotes,
   ) {
+    this.#offers = new FilesOffers(chat);
+    this.#switch = new BranchSwitch(chat, client, snapshots, states, changes, notes, this.#offers);
     client.onNotification("coppice/conversationChanged", ({ conversationId, changes: what }) => {
       if (what.includes("deleted")) void snapshots.forget(conversationId);
     });
@@ -51,7 +37,7 @@ export class BranchFiles implements Feature {
 
   greet(post: (message: ToPage) => void): void {
     void this.snapshots.readAhead(); // Whoever opens the chat is about to send a message.
-    for (const [conversationId, { offer }] of this.#asked) post({ type: "filesOffer", conversationId, offer });
+    this.#offers.greet(post);
   }
 
   async handle(message: FromPage, conversationId: string | undefined): Promise<boolean> {
@@ -60,9 +46,7 @@ export class BranchFiles implements Feature {
       return true;
     }
     if (message.type !== "answerFiles") return false;
-    const asked = [...this.#asked.values()].find(({ offer }) => offer.id === message.id);
-    if (asked !== undefined && message.always) await keepChoice(message.choice);
-    asked?.answer(message.choice);
+    await this.#offers.take(message);
     return true;
   }
 
@@ -77,10 +61,13 @@ export class BranchFiles implements Feature {
     }) ?? { failure: this.snapshots.failure && `Their state was not recorded. ${this.snapshots.failure}` };
     if ("failure" in plan) {
       this.#explain(plan.failure);
-      return navigate((beginId) => this.#left(conversationId, beginId, []));
+      await this.#switch.forget(conversationId);
+      return navigate((beginId) => this.#switch.left(conversationId, beginId, []));
     }
-    const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#ask(conversationId, "branch", plan.steps));
-    return choice === "cancel" ? undefined : this.#hold(conversationId, () => this.#go(conversationId, plan, choice, navigate));
+    const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#offers.ask(conversationId, "branch", plan.steps));
+    if (choice === "both" || choice === "conversation") return this.changes.hold(conversationId, () => this.#switch.go(conversationId, plan, choice === "both", navigate));
+    if (choice === "files") await this.changes.hold(conversationId, () => this.#write(conversationId, plan, "The user brought these files to the state of another branch."));
+    return undefined;
   }
 
   /** Says once in a window why files do not go along. Where nothing failed there is only no state, of an import for instance. */
@@ -91,57 +78,14 @@ export class BranchFiles implements Feature {
   }
 
   /** Resolves when the conversation and its files are where its user brought them. */
-  async settled(conversationId: string): Promise<void> {
-    await this.#going.get(conversationId)?.catch(() => undefined);
+  settled(conversationId: string): Promise<void> {
+    return this.changes.settled(conversationId);
   }
 
-  async #go(conversationId: string, plan: FilePlan, choice: Exclude<Choice, "cancel">, navigate: (left: LeftFiles) => Promise<NavigateResult>, isUndo = false): Promise<NavigateResult | undefined> {
-    if (choice === "files") {
-      await this.#write(conversationId, plan, "The user brought these files to the state of another branch.");
-      return undefined;
-    }
-    // The question may have waited for long.
-    const now = (await this.snapshots.take(conversationId)) ?? plan.now;
-    const left = plan.leafId === undefined ? undefined : { leafId: plan.leafId, state: this.states.of(conversationId, plan.leafId) };
-    const result = await navigate((beginId) => this.#left(conversationId, beginId, choice === "both" ? plan.steps : []));
-    if (result.cancelled) return result;
-    if (left?.state?.isElsewhere !== true) await this.states.remember(conversationId, plan.leafId, { state: now, isElsewhere: false });
-    const leafId = result.leafId ?? undefined;
-    if (choice === "both") {
-      await this.changes.write(conversationId, { ...plan, now, leafId }, { isUndo, ...left && { undo: (after) => this.#goBack(conversationId, { ...left, now, after }) } });
-      await this.#note(conversationId, "The user has changed these files since.", plan.steps.filter(({ fate }) => fate === "merged" || fate === "conflict"));
-    } else {
-      await this.states.remember(conversationId, leafId, { state: plan.target, isElsewhere: true });
-      await this.#note(conversationId, "These files are as the user had them on another branch, not as this conversation left them.", plan.steps);
-    }
-    return result;
-  }
-
-  /**
-   * Takes back that a branch was left with its files: the conversation goes to its end, and the files to their state of
-   * then, `now`. What was changed in them since the switch, which left `after`, stays where it can be merged.
-   */
-  async #goBack(conversationId: string, left: { leafId: string; state: BranchState | undefined; now: string; after: string }): Promise<void> {
-    this.#refuseIfRunning(conversationId);
-    const { leafId, state: base = left.after } = await this.states.at(conversationId);
-    const plan = { ...(await withProgress(this.snapshots.plan(conversationId, base, left.now))), leafId, base, target: left.now };
-    const navigate = () => this.client.request("coppice/navigate", { conversationId, targetId: left.leafId });
-    const result = await this.#hold(conversationId, () => this.#go(conversationId, plan, "both", navigate, true));
-    if (result?.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
-    if (left.state?.isElsewhere === true) await this.states.remember(conversationId, left.leafId, left.state);
-  }
-
-  /** What the branch that is left, which began with an entry, has changed, when steps will have been taken. */
-  async #left(conversationId: string, beginId: string, steps: readonly PlacedStep[]): Promise<BranchFile[] | undefined> {
-    try {
-      const [begin, end, now] = await Promise.all([this.states.at(conversationId, beginId), this.states.at(conversationId), this.snapshots.take(conversationId)]);
-      if (begin.state === undefined || end.state === undefined || now === undefined) return undefined;
-      const isElsewhere = this.states.of(conversationId, end.leafId)?.isElsewhere === true;
-      return await leftFiles(this.snapshots, { begin: begin.state, end: isElsewhere ? end.state : now, now }, steps);
-    } catch (error) {
-      this.snapshots.warn(`What the branch left in the files is not known. ${String(error)}`);
-      return undefined;
-    }
+  /** Offers to finish or to undo what the last window began and did not finish, in the chat of each conversation. */
+  async resume(): Promise<void> {
+    if (!vscode.workspace.isTrusted) return;
+    await Promise.all(Object.entries(this.changes.unfinished).map(([conversationId, change]) => this.#switch.resume(conversationId, change)));
   }
 
   /** Brings some files to the state of another branch, and leaves the conversation where it is. */
@@ -150,7 +94,7 @@ export class BranchFiles implements Feature {
     const plan = await this.#requirePlan(conversationId, endId, false);
     const steps = [...(await choose(plan.steps))];
     if (steps.length === 0) return;
-    await this.#hold(conversationId, () => this.#write(conversationId, { ...plan, steps, only: steps.map(({ shown }) => shown) }, "The user took these files over from another branch."));
+    await this.changes.hold(conversationId, () => this.#write(conversationId, { ...plan, steps, only: steps.map(({ shown }) => shown) }, "The user took these files over from another branch."));
   }
 
   /**
@@ -159,10 +103,11 @@ export class BranchFiles implements Feature {
    */
   async undoTurn(conversationId: string, states: { leafId: string; base: string; target: string }, onUndone: () => Promise<void>): Promise<boolean> {
     if (!vscode.workspace.isTrusted) throw new Error("This workspace is not trusted: nothing in it can be changed.");
-    const plan = { ...(await withProgress(this.snapshots.plan(conversationId, states.base, states.target))), ...states };
+    const files = await withProgress(this.snapshots.plan(conversationId, states.base, states.target));
+    const plan = { ...files, ...states, before: files.now };
     const isToBeSeen = plan.steps.some((step) => step.isControl || !isChange(step));
-    if (isToBeSeen && (await this.#ask(conversationId, "restore", plan.steps)) !== "files") return false;
-    await this.#hold(conversationId, () => this.#write(conversationId, plan, "The user undid your changes of these files.", onUndone));
+    if (isToBeSeen && (await this.#offers.ask(conversationId, "restore", plan.steps)) !== "files") return false;
+    await this.changes.hold(conversationId, () => this.#write(conversationId, plan, "The user undid your changes of these files.", onUndone));
     return true;
   }
 
@@ -172,8 +117,8 @@ export class BranchFiles implements Feature {
       void notify.info("The files are as they were at this message.");
       return;
     }
-    if ((await this.#ask(conversationId, "restore", plan.steps)) !== "files") return;
-    await this.#hold(conversationId, () => this.#write(conversationId, plan, "The user brought these files to an earlier state."));
+    if ((await this.#offers.ask(conversationId, "restore", plan.steps)) !== "files") return;
+    await this.changes.hold(conversationId, () => this.#write(conversationId, plan, "The user brought these files to an earlier state."));
   }
 
   async #requirePlan(conversationId: string, entryId: string, remembers = true): Promise<FilePlan> {
@@ -188,46 +133,15 @@ export class BranchFiles implements Feature {
     const [base, target] = await Promise.all([this.states.at(conversationId, undefined, remembers), this.states.at(conversationId, targetId)]);
     if (base.state === undefined || target.state === undefined) return undefined;
     const plan = await withProgress(this.snapshots.plan(conversationId, base.state, target.state));
-    return { ...plan, leafId: base.leafId, base: base.state, target: target.state };
+    return { ...plan, leafId: base.leafId, base: base.state, target: target.state, before: plan.now };
   }
 
   /** Changes files of a conversation that stays where it is. `what` says to its model whose doing that was. */
   async #write(conversationId: string, plan: FilePlan, what: string, onUndone?: () => Promise<void>): Promise<void> {
-    this.#refuseIfRunning(conversationId);
+    refuseIfRunning(this.chat, conversationId);
+    await this.#switch.forget(conversationId);
     const now = (await this.snapshots.take(conversationId)) ?? plan.now;
-    await this.#note(conversationId, what, await this.changes.write(conversationId, { ...plan, now }, onUndone && { onUndone }));
-  }
-
-  #refuseIfRunning(conversationId: string): void {
-    if (this.chat.isRunning(conversationId)) throw new Error("A turn is running, so no file was changed. Try again when it has ended.");
-  }
-
-  async #hold<T>(conversationId: string, work: () => Promise<T>): Promise<T> {
-    const going = work();
-    this.#going.set(conversationId, going);
-    try {
-      return await going;
-    } finally {
-      if (this.#going.get(conversationId) === going) this.#going.delete(conversationId);
-    }
-  }
-
-  #ask(conversationId: string, kind: FilesOffer["kind"], steps: readonly PlacedStep[]): Promise<Choice> {
-    this.#asked.get(conversationId)?.answer("cancel");
-    // What can make programs run is always among those that are named.
-    const order = [...steps].sort((one, other) => Number(other.isControl) - Number(one.isControl));
-    const most = Math.max(MOST_NAMED, order.filter(({ isControl }) => isControl).length);
-    const files = order.slice(0, most).map(({ shown, fate, added, removed, isControl }) => ({ path: shown, fate, added, removed, isControl }));
-    const offer: FilesOffer = { id: randomUUID(), kind, files, more: steps.length - files.length };
-    return new Promise((resolve) => {
-      const answer = (choice: Choice): void => {
-        this.#asked.delete(conversationId);
-        this.chat.post({ type: "filesOffer", conversationId });
-        resolve(choice);
-      };
-      this.#asked.set(conversationId, { offer, answer });
-      this.chat.post({ type: "filesOffer", conversationId, offer });
-    });
+    await this.#note(conversationId, what, await this.changes.write(conversationId, { ...plan, now, before: now }, onUndone && { onUndone }));
   }
 
   /** What makes programs run comes along only where a person has seen it. */
@@ -240,9 +154,4 @@ export class BranchFiles implements Feature {
   #note(conversationId: string, what: string, steps: readonly PlacedStep[]): Promise<void> {
     return this.notes.set(conversationId, what, steps.map(({ shown }) => shown));
   }
-}
-
-async function keepChoice(choice: Choice): Promise<void> {
-  const value = choice === "both" ? "always" : choice === "conversation" ? "never" : undefined;
-  if (value !== undefined) await vscode.workspace.getConfiguration("coppice").update("chat.branchFiles", value, vscode.ConfigurationTarget.Global);
 }

@@ -62,7 +62,7 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   let branchFiles!: BranchFiles;
   chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, states, changes, notes)));
   chat.addFeature(() => new DeletedStates(client, host.snapshots, memory));
-  void changes.resume();
+  void branchFiles.resume();
   chat.addFeature((access) => new MessageActions(chat, access, client, conversations, branchFiles));
   chat.addFeature(() => new SlashCommands(client, (id) => conversations.select(id)));
   let edits!: EditReview;

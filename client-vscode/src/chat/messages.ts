@@ -99,7 +99,7 @@ const fromPage = v.variant("type", [
   v.object({ type: v.literal("reviewTurn"), entryId: id, action: v.picklist(["keep", "undo", "review"]) }),
   ...composerFromPage,
   /** Answers the offer of this id; `always`: also each later one. */
-  v.object({ type: v.literal("answerFiles"), id, choice: v.picklist(["both", "conversation", "files", "cancel"]), always: v.boolean() }),
+  v.object({ type: v.literal("answerFiles"), id, choice: v.picklist(["both", "conversation", "files", "finish", "undo", "cancel"]), always: v.boolean() }),
   /** Restores the files as they were at a message. */
   v.object({ type: v.literal("restoreFiles"), entryId: id }),
   /** Takes code of a message into an editor: at the cursor, or where the user says. */
@@ -133,10 +133,13 @@ const work = v.object({
 /** A summary that is written before its compaction is due. */
 const backgroundStatus = v.picklist(["writing", "ready"]);
 
-/** The files that differ where a conversation is about to go; `more` are not named. `added` and `removed` are lines. */
+/**
+ * The files that differ where a conversation is about to go; `more` are not named. `added` and `removed` are lines.
+ * `unfinished`: the window ended while it changed files, of which none are named.
+ */
 const filesOffer = v.object({
   id,
-  kind: v.picklist(["branch", "restore"]),
+  kind: v.picklist(["branch", "restore", "unfinished"]),
   files: v.array(v.object({
     path: v.string(),
     fate: v.picklist(["written", "deleted", "merged", "conflict"]),

@@ -74,6 +74,10 @@ export const STATES: Readonly<Record<string, State>> = {
       { path: "docs/format.md", fate: "conflict", added: 2, removed: 2, isControl: false },
     ] } }),
   },
+  unfinishedChange: {
+    height: 420,
+    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(0, 3)), { type: "filesOffer", conversationId: "c1", offer: { id: "offer-2", kind: "unfinished", more: 0, files: [] } }),
+  },
   marks: {
     height: 1000,
     prepare: async (panel) => {

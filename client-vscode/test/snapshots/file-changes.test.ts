@@ -7,8 +7,10 @@ import { test } from "node:test";
 
 import type { Memento } from "vscode";
 
+import { BranchFiles } from "../../src/chat/branch-files";
 import { BranchStates } from "../../src/chat/branch-states";
 import { FileChanges } from "../../src/chat/file-changes";
+import type { ToPage } from "../../src/chat/messages";
 import type { ModelNotes } from "../../src/chat/model-notes";
 import { WorkspaceSnapshots } from "../../src/snapshots/workspace";
 import { window } from "../agent/vscode";
@@ -22,7 +24,7 @@ function memento(): Memento {
 }
 
 /** What the files hold after the next window was answered, where `a` of the picked `a` and `b` was written before. */
-async function afterKill(answer: string | undefined): Promise<{ files: string[]; asked: string[]; isDone: boolean }> {
+async function afterKill(choice: "finish" | "undo" | "cancel"): Promise<{ files: string[]; asked: string[]; notices: string[]; isDone: boolean }> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "coppice-changes-")));
   const folder = join(root, "shop");
   const all = async (text: string): Promise<void> => { for (const name of NAMES.slice(0, 3)) await writeFile(join(folder, name), text); };
@@ -36,7 +38,8 @@ async function afterKill(answer: string | undefined): Promise<{ files: string[];
     const mine = await take();
 
     const memory = memento();
-    const states = new BranchStates(undefined as never, memory);
+    const client = { onNotification: () => undefined, request: () => Promise.resolve({ entries: [{ id: "leaf", type: "label" }] }) };
+    const states = new BranchStates(client as never, memory);
     const killed = Object.create(snapshots) as WorkspaceSnapshots;
     killed.plan = (...given) => snapshots.plan(...given);
     killed.write = async (id, steps) => {
@@ -45,20 +48,26 @@ async function afterKill(answer: string | undefined): Promise<{ files: string[];
     };
     const { steps, now } = await snapshots.plan("c", mine, other);
     const only = ["a", "b"];
-    const plan = { steps: steps.filter(({ path }) => only.includes(path)), base: mine, target: other, only, now, leafId: "leaf" };
+    const plan = { steps: steps.filter(({ path }) => only.includes(path)), base: mine, target: other, only, now, before: now, leafId: "leaf" };
     await assert.rejects(new FileChanges(killed, states, undefined as never, memory).write("c", plan), /has ended/);
     await writeFile(join(folder, "own"), "by the user\n");
 
     const asked: string[] = [];
-    window.answer = (message) => {
-      asked.push(message);
-      return message.startsWith("Files were being changed") ? answer : undefined;
-    };
+    const notices: string[] = [];
+    window.answer = (message) => { notices.push(message); return undefined; };
     const notes = { set: () => Promise.resolve() } as unknown as ModelNotes;
-    await new FileChanges(snapshots, states, notes, memory).resume();
-    await new FileChanges(snapshots, states, notes, memory).resume();
-    const files = await Promise.all(NAMES.map(async (name) => (await readFile(join(folder, name), "utf8")).trim()));
-    return { files, asked, isDone: memory.get("coppice.unfinishedChange") === undefined };
+    const changes = new FileChanges(snapshots, states, notes, memory);
+    const post = (message: ToPage): void => {
+      if (message.type !== "filesOffer" || message.offer === undefined) return;
+      const { id, kind } = message.offer;
+      asked.push(kind);
+      setImmediate(() => void files.handle({ type: "answerFiles", id, choice, always: false }, "c"));
+    };
+    const files = new BranchFiles({ post, isRunning: () => false } as never, client as never, snapshots, states, changes, notes);
+    await files.resume();
+    await files.resume();
+    const texts = await Promise.all(NAMES.map(async (name) => (await readFile(join(folder, name), "utf8")).trim()));
+    return { files: texts, asked, notices, isDone: Object.keys(changes.unfinished).length === 0 };
   } finally {
     window.answer = () => undefined;
     await rm(root, { recursive: true, force: true });
@@ -66,17 +75,17 @@ async function afterKill(answer: string | undefined): Promise<{ files: string[];
 }
 
 test("of a change of picked files the rest is written, and nothing else", async () => {
-  const { files, asked, isDone } = await afterKill("Finish");
+  const { files, asked, notices, isDone } = await afterKill("finish");
   assert.deepEqual([files, isDone], [["other", "other", "mine", "by the user"], true]);
-  assert.deepEqual(asked.map((message) => message.slice(0, 20)), ["Files were being cha", "Changed 1 file."]);
+  assert.deepEqual([asked, notices], [["unfinished"], ["Changed 1 file."]]);
 });
 
 test("a change that is undone leaves the files as they were, and what the user wrote since", async () => {
-  const { files, isDone } = await afterKill("Undo");
+  const { files, isDone } = await afterKill("undo");
   assert.deepEqual([files, isDone], [["mine", "mine", "mine", "by the user"], true]);
 });
 
 test("what is not answered is asked again", async () => {
-  const { files, asked, isDone } = await afterKill(undefined);
-  assert.deepEqual([files, asked.length, isDone], [["other", "mine", "mine", "by the user"], 2, false]);
+  const { files, asked, isDone } = await afterKill("cancel");
+  assert.deepEqual([files, asked, isDone], [["other", "mine", "mine", "by the user"], ["unfinished", "unfinished"], false]);
 });

@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+
+import * as vscode from "vscode";
+
+import type { PlacedStep } from "../snapshots/workspace";
+import type { ChatAccess } from "./feature";
+import type { FilesOffer, FromPage, ToPage } from "./messages";
+
+/** Files that an offer names. A guess: more than anybody reads. */
+const MOST_NAMED = 100;
+
+type Answer = Extract<FromPage, { type: "answerFiles" }>;
+export type Choice = Answer["choice"];
+
+interface Asked {
+  offer: FilesOffer;
+  answer: (choice: Choice) => void;
+}
+
+/** The questions about files in the chat, at most one for each conversation. */
+export class FilesOffers {
+  /** By conversation. */
+  readonly #asked = new Map<string, Asked>();
+
+  constructor(private readonly chat: Pick<ChatAccess, "post">) {}
+
+  greet(post: (message: ToPage) => void): void {
+    for (const [conversationId, { offer }] of this.#asked) post({ type: "filesOffer", conversationId, offer });
+  }
+
+  async take({ id, choice, always }: Answer): Promise<void> {
+    const asked = [...this.#asked.values()].find(({ offer }) => offer.id === id);
+    if (asked !== undefined && always) await keepChoice(choice);
+    asked?.answer(choice);
+  }
+
+  /** Waits for the answer. One that the conversation was asked before is cancelled. */
+  ask(conversationId: string, kind: FilesOffer["kind"], steps: readonly PlacedStep[] = []): Promise<Choice> {
+    this.cancel(conversationId);
+    // What can make programs run is always among those that are named.
+    const order = [...steps].sort((one, other) => Number(other.isControl) - Number(one.isControl));
+    const most = Math.max(MOST_NAMED, order.filter(({ isControl }) => isControl).length);
+    const files = order.slice(0, most).map(({ shown, fate, added, removed, isControl }) => ({ path: shown, fate, added, removed, isControl }));
+    const offer: FilesOffer = { id: randomUUID(), kind, files, more: steps.length - files.length };
+    return new Promise((resolve) => {
+      const answer = (choice: Choice): void => {
+        this.#asked.delete(conversationId);
+        this.chat.post({ type: "filesOffer", conversationId });
+        resolve(choice);
+      };
+      this.#asked.set(conversationId, { offer, answer });
+      this.chat.post({ type: "filesOffer", conversationId, offer });
+    });
+  }
+
+  cancel(conversationId: string): void {
+    this.#asked.get(conversationId)?.answer("cancel");
+  }
+}
+
+async function keepChoice(choice: Choice): Promise<void> {
+  const value = choice === "both" ? "always" : choice === "conversation" ? "never" : undefined;
+  if (value !== undefined) await vscode.workspace.getConfiguration("coppice").update("chat.branchFiles", value, vscode.ConfigurationTarget.Global);
+}
