@@ -103,7 +103,7 @@ export class BranchSwitch {
   async #finish(conversationId: string, change: FileChange): Promise<void> {
     const { left, base, target, before } = change;
     const plan = await this.#rest(conversationId, change, base, target);
-    await this.#complete(conversationId, plan, left && { isUnseen: true, undo: (after) => this.#goBack(conversationId, left, before, after) });
+    await this.#complete(conversationId, plan, left && { undo: (after) => this.#goBack(conversationId, left, before, after) });
   }
 
   async #undo(conversationId: string, change: FileChange): Promise<void> {
@@ -126,7 +126,7 @@ export class BranchSwitch {
   }
 
   async #complete(conversationId: string, plan: FilePlan, undoing: Undoing = {}): Promise<void> {
-    const written = await this.changes.hold(conversationId, () => this.changes.write(conversationId, plan, undoing));
+    const written = await this.changes.hold(conversationId, () => this.changes.write(conversationId, plan, { ...undoing, isUnseen: true }));
     await this.#note(conversationId, CHANGED_SINCE, plan.left === undefined ? written : plan.steps.filter(isTheUsers));
   }
 

@@ -24,7 +24,7 @@ function memento(): Memento {
 }
 
 /** What the files hold after the next window was answered, where `a` of the picked `a` and `b` was written before. */
-async function afterKill(choice: "finish" | "undo" | "cancel"): Promise<{ files: string[]; asked: string[]; notices: string[]; isDone: boolean }> {
+async function afterKill(choice: "finish" | "undo" | "cancel", byUser: Record<string, string> = {}): Promise<{ files: string[]; asked: string[]; notices: string[]; isDone: boolean }> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "coppice-changes-")));
   const folder = join(root, "shop");
   const all = async (text: string): Promise<void> => { for (const name of NAMES.slice(0, 3)) await writeFile(join(folder, name), text); };
@@ -50,7 +50,7 @@ async function afterKill(choice: "finish" | "undo" | "cancel"): Promise<{ files:
     const only = ["a", "b"];
     const plan = { steps: steps.filter(({ path }) => only.includes(path)), base: mine, target: other, only, now, before: now, leafId: "leaf" };
     await assert.rejects(new FileChanges(killed, states, undefined as never, memory).write("c", plan), /has ended/);
-    await writeFile(join(folder, "own"), "by the user\n");
+    for (const [name, text] of Object.entries({ own: "by the user", ...byUser })) await writeFile(join(folder, name), `${text}\n`);
 
     const asked: string[] = [];
     const notices: string[] = [];
@@ -83,6 +83,15 @@ test("of a change of picked files the rest is written, and nothing else", async 
 test("a change that is undone leaves the files as they were, and what the user wrote since", async () => {
   const { files, isDone } = await afterKill("undo");
   assert.deepEqual([files, isDone], [["mine", "mine", "mine", "by the user"], true]);
+});
+
+test("what the user wrote since over a file that was changed, or was to be, stays and is named", async () => {
+  const undone = await afterKill("undo", { a: "theirs" });
+  assert.deepEqual(undone.files, ["theirs", "mine", "mine", "by the user"]);
+  assert.deepEqual(undone.notices, ["Changed 0 files. 1 file changed meanwhile or could not be written, and stayed: a."]);
+  const finished = await afterKill("finish", { b: "theirs" });
+  assert.deepEqual(finished.files, ["other", "theirs", "mine", "by the user"]);
+  assert.deepEqual(finished.notices, ["Changed 0 files. 1 file changed meanwhile or could not be written, and stayed: b."]);
 });
 
 test("what is not answered is asked again", async () => {
