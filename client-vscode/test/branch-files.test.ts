@@ -17,7 +17,7 @@ async function moves(snapshots: WorkspaceSnapshots, at: () => object = () => ({ 
   const notices: string[] = [];
   window.answer = (message) => { notices.push(message); return undefined; };
   const states = { at: () => Promise.resolve().then(at) };
-  const files = new BranchFiles(undefined as never, { onNotification: () => undefined } as never, snapshots, states as never, { forget: () => Promise.resolve() } as never, undefined as never);
+  const files = new BranchFiles(undefined as never, { onNotification: () => undefined } as never, snapshots, states as never, { forget: () => Promise.resolve() } as never, undefined as never, { get: (_key: string, usual: unknown) => usual } as never);
   let moved = 0;
   for (const target of ["one", "two", "three"]) await files.move("c", target, () => Promise.resolve({ cancelled: false, leafId: String(moved += 1) } as never));
   assert.equal(moved, 3);
@@ -112,8 +112,8 @@ async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later =
     const post = (message: ToPage): void => { if (message.type === "filesOffer" && message.offer !== undefined) setImmediate(answer, message.offer); };
     const chat = { post, isRunning: () => conversation.runs, putDraft: (_id: string, text: string) => { conversation.drafts.push(text); } };
     const changes = new FileChanges(snapshots, states, notes as never, memory);
-    const files = new BranchFiles(chat as never, client as never, snapshots, states, changes, notes as never);
-    const go = (targetId: string) => files.move("c", targetId, () => navigate(targetId) as never);
+    const files = new BranchFiles(chat as never, client as never, snapshots, states, changes, notes as never, memory);
+    const go = (targetId: string) => files.move("c", targetId, () => navigate(targetId) as never, "Say one.");
     return { files, changes, go, ended };
   };
   return { conversation, next: open, ...open(choice, later, (at) => at === cut) };
@@ -219,6 +219,7 @@ for (const cut of ["before the files", "between the files"] as const) {
       await files.resume();
       const [there, away] = choice === "finish" ? [{ leaf: "one", files: ONE }, { leaf: "two", files: TWO }] : [{ leaf: "two", files: TWO }, { leaf: "one", files: ONE }];
       assert.deepEqual([conversation.leafId, await workspace.files(), changes.unfinished], [there.leaf, { ...there.files, ...OWN }, {}]);
+      assert.deepEqual(conversation.drafts, ["Say one."], "what was to be sent is in the input");
       assert.deepEqual(conversation.offers, ["branch", "unfinished", "unfinished"], "refused while a turn runs, it is asked again");
       assert.deepEqual(notices.slice(0, 1), ["A turn is running, so no file was changed. Try again when it has ended."]);
       // What was on the disk meanwhile is the state of neither branch.

@@ -26,11 +26,14 @@ export class BranchFiles implements Feature {
     private readonly states: BranchStates,
     private readonly changes: FileChanges,
     private readonly notes: ModelNotes,
+    memory: vscode.Memento,
   ) {
-    this.#offers = new FilesOffers(chat);
+    this.#offers = new FilesOffers(chat, memory);
     this.#switch = new BranchSwitch(chat, client, snapshots, states, changes, notes, this.#offers);
     client.onNotification("coppice/conversationChanged", ({ conversationId, changes: what }) => {
-      if (what.includes("deleted")) void snapshots.forget(conversationId);
+      if (!what.includes("deleted")) return;
+      this.#offers.cancel(conversationId);
+      void snapshots.forget(conversationId);
     });
     client.onNotification("coppice/didFork", ({ conversationId, forkId }) => void snapshots.share(forkId, conversationId));
   }
@@ -52,9 +55,9 @@ export class BranchFiles implements Feature {
 
   /**
    * Goes to an entry by `navigate`, with the files as the user chooses where they differ there; `navigate` can ask what
-   * the branch that it leaves left in them. Undefined where the conversation stays where it is.
+   * the branch that it leaves left in them. Undefined where the conversation stays where it is. `text`: what is sent then.
    */
-  async move(conversationId: string, targetId: string, navigate: (left: LeftFiles) => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
+  async move(conversationId: string, targetId: string, navigate: (left: LeftFiles) => Promise<NavigateResult>, text?: string): Promise<NavigateResult | undefined> {
     const plan = await this.#planFor(conversationId, targetId).catch((error: unknown) => {
       this.snapshots.warn(`Whether files differ on the branch is not known. ${String(error)}`);
       return { failure: sentence(error) };
@@ -64,8 +67,8 @@ export class BranchFiles implements Feature {
       await this.#switch.forget(conversationId);
       return navigate((beginId) => this.#switch.left(conversationId, beginId, []));
     }
-    const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#offers.ask(conversationId, "branch", plan.steps));
-    if (choice === "both" || choice === "conversation") return this.changes.hold(conversationId, () => this.#switch.go(conversationId, plan, choice === "both", navigate));
+    const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#offers.ask(conversationId, "branch", plan.steps, text));
+    if (choice === "both" || choice === "conversation") return this.changes.hold(conversationId, () => this.#switch.go(conversationId, { ...plan, ...text !== undefined && { text } }, choice === "both", navigate));
     if (choice === "files") await this.changes.hold(conversationId, () => this.#write(conversationId, plan, "The user brought these files to the state of another branch."));
     return undefined;
   }

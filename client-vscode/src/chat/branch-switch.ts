@@ -75,7 +75,8 @@ export class BranchSwitch {
   /** Offers to finish or to undo a change that was begun, where the conversation has moved or is to stay. */
   async resume(conversationId: string, change: FileChange): Promise<void> {
     try {
-      const { left, target } = change;
+      const { left, target, text } = change;
+      if (text !== undefined) this.chat.putDraft(conversationId, text, { ifEmpty: true });
       const leafId = change.leafId ?? (await this.states.at(conversationId)).leafId;
       if (left !== undefined && leafId === left.leafId) {
         await this.changes.forget(conversationId); // Neither has moved.

@@ -60,7 +60,7 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   const states = new BranchStates(client, memory);
   const changes = new FileChanges(host.snapshots, states, notes, memory);
   let branchFiles!: BranchFiles;
-  chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, states, changes, notes)));
+  chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, states, changes, notes, memory)));
   chat.addFeature(() => new DeletedStates(client, host.snapshots, memory));
   void branchFiles.resume();
   chat.addFeature((access) => new MessageActions(chat, access, client, conversations, branchFiles));

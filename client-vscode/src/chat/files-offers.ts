@@ -6,6 +6,7 @@ import type { PlacedStep } from "../snapshots/workspace";
 import type { ChatAccess } from "./feature";
 import type { FilesOffer, FromPage, ToPage } from "./messages";
 
+const KEY = "coppice.filesOffers";
 /** Files that an offer names. A guess: more than anybody reads. */
 const MOST_NAMED = 100;
 
@@ -17,12 +18,23 @@ interface Asked {
   answer: (choice: Choice) => void;
 }
 
-/** The questions about files in the chat, at most one for each conversation. */
+/**
+ * The questions about files in the chat, at most one for each conversation. Of one that the end of the window left open
+ * the next one says so, with the text that was to be sent in the input.
+ */
 export class FilesOffers {
   /** By conversation. */
   readonly #asked = new Map<string, Asked>();
 
-  constructor(private readonly chat: Pick<ChatAccess, "post">) {}
+  constructor(
+    private readonly chat: Pick<ChatAccess, "post" | "putDraft">,
+    private readonly memory: Pick<vscode.Memento, "get" | "update">,
+  ) {
+    for (const [conversationId, text] of Object.entries(this.#open)) {
+      void this.ask(conversationId, "unanswered");
+      if (text !== "") chat.putDraft(conversationId, text, { ifEmpty: true });
+    }
+  }
 
   greet(post: (message: ToPage) => void): void {
     for (const [conversationId, { offer }] of this.#asked) post({ type: "filesOffer", conversationId, offer });
@@ -34,17 +46,19 @@ export class FilesOffers {
     asked?.answer(choice);
   }
 
-  /** Waits for the answer. One that the conversation was asked before is cancelled. */
-  ask(conversationId: string, kind: FilesOffer["kind"], steps: readonly PlacedStep[] = []): Promise<Choice> {
+  /** Waits for the answer, with which `text` is sent. One that the conversation was asked before is cancelled. */
+  ask(conversationId: string, kind: FilesOffer["kind"], steps: readonly PlacedStep[] = [], text = ""): Promise<Choice> {
     this.cancel(conversationId);
     // What can make programs run is always among those that are named.
     const order = [...steps].sort((one, other) => Number(other.isControl) - Number(one.isControl));
     const most = Math.max(MOST_NAMED, order.filter(({ isControl }) => isControl).length);
     const files = order.slice(0, most).map(({ shown, fate, added, removed, isControl }) => ({ path: shown, fate, added, removed, isControl }));
     const offer: FilesOffer = { id: randomUUID(), kind, files, more: steps.length - files.length };
+    if (kind !== "unfinished") this.#keep(conversationId, text);
     return new Promise((resolve) => {
       const answer = (choice: Choice): void => {
         this.#asked.delete(conversationId);
+        this.#keep(conversationId, undefined);
         this.chat.post({ type: "filesOffer", conversationId });
         resolve(choice);
       };
@@ -55,6 +69,16 @@ export class FilesOffers {
 
   cancel(conversationId: string): void {
     this.#asked.get(conversationId)?.answer("cancel");
+  }
+
+  /** By conversation, the questions that are not answered, each with its text. */
+  get #open(): Readonly<Record<string, string>> {
+    return this.memory.get(KEY, {});
+  }
+
+  #keep(conversationId: string, text: string | undefined): void {
+    const others = Object.entries(this.#open).filter(([id]) => id !== conversationId);
+    void this.memory.update(KEY, Object.fromEntries(text === undefined ? others : [...others, [conversationId, text]]));
   }
 }
 

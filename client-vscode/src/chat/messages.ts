@@ -135,11 +135,12 @@ const backgroundStatus = v.picklist(["writing", "ready"]);
 
 /**
  * The files that differ where a conversation is about to go; `more` are not named. `added` and `removed` are lines.
- * `unfinished`: the window ended while it changed files, of which none are named.
+ * `unfinished`: the window ended while it changed files; `unanswered`: before it was answered what is asked here. Of
+ * these no file is named.
  */
 const filesOffer = v.object({
   id,
-  kind: v.picklist(["branch", "restore", "unfinished"]),
+  kind: v.picklist(["branch", "restore", "unfinished", "unanswered"]),
   files: v.array(v.object({
     path: v.string(),
     fate: v.picklist(["written", "deleted", "merged", "conflict"]),

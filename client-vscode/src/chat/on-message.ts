@@ -51,9 +51,14 @@ export class MessageActions implements Feature {
   async #resend(page: PageAccess, conversationId: string, entryId: string, text: string | undefined): Promise<void> {
     const { entry, attached } = await messageOf(this.client, conversationId, entryId);
     const content = messageContent(entry, text, attached);
-    const result = await this.branchFiles.move(conversationId, entryId, () => this.client.request("coppice/navigate", { conversationId, targetId: entryId }));
+    const putBack = (): void => { if (text !== undefined) this.access.putDraft(conversationId, text, { ifEmpty: true }); };
+    const navigate = () => this.client.request("coppice/navigate", { conversationId, targetId: entryId });
+    const result = await this.branchFiles.move(conversationId, entryId, navigate, text).catch((error: unknown) => {
+      putBack();
+      throw error;
+    });
     if (result === undefined || result.cancelled) {
-      if (text !== undefined) this.access.putDraft(conversationId, text, { ifEmpty: true });
+      putBack();
       if (result !== undefined) page.post({ type: "notice", level: "info", text: "An extension kept the conversation on its branch." });
       return;
     }

@@ -44,3 +44,11 @@ inBrowser("a change that the window's end cut off is finished, undone, or left f
   assert.deepEqual((await panel.asked()).flatMap((message) => (message.type === "answerFiles" ? [message.choice] : [])), ["finish", "undo", "cancel"]);
   assert.equal(await card.getByRole("checkbox").count() + await card.getByRole("list").count(), 0);
 });
+
+inBrowser("a question that the window's end left open is read, and says that nothing was changed", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK), { type: "filesOffer", conversationId: "c1", offer: { id: "offer-3", kind: "unanswered", files: [], more: 0 } });
+  const card = panel.page.getByTestId("files-offer");
+  assert.match(await card.innerText(), /The window ended before you decided[^]*No file was changed[^]*OK$/);
+  await card.getByRole("button").press("Enter");
+  assert.deepEqual((await panel.asked()).at(-1), { type: "answerFiles", id: "offer-3", choice: "cancel", always: false });
+});

@@ -78,6 +78,10 @@ export const STATES: Readonly<Record<string, State>> = {
     height: 420,
     prepare: (panel) => panel.post(MODEL, shown(TALK.slice(0, 3)), { type: "filesOffer", conversationId: "c1", offer: { id: "offer-2", kind: "unfinished", more: 0, files: [] } }),
   },
+  unansweredOffer: {
+    height: 420,
+    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(0, 3)), { type: "filesOffer", conversationId: "c1", offer: { id: "offer-3", kind: "unanswered", more: 0, files: [] } }, { type: "draft", conversationId: "c1", text: "Keep the last line, and say so in the changelog." }),
+  },
   marks: {
     height: 1000,
     prepare: async (panel) => {

@@ -63,7 +63,7 @@ async function afterKill(choice: "finish" | "undo" | "cancel", byUser: Record<st
       asked.push(kind);
       setImmediate(() => void files.handle({ type: "answerFiles", id, choice, always: false }, "c"));
     };
-    const files = new BranchFiles({ post, isRunning: () => false } as never, client as never, snapshots, states, changes, notes);
+    const files = new BranchFiles({ post, isRunning: () => false } as never, client as never, snapshots, states, changes, notes, memory);
     await files.resume();
     await files.resume();
     const texts = await Promise.all(NAMES.map(async (name) => (await readFile(join(folder, name), "utf8")).trim()));

@@ -243,7 +243,7 @@ test("a fork keeps the states that its entries name when the original and a fork
   await writeFile(workspace.path(".git/info/exclude"), "notes\n");
   const listeners: Record<string, (params: object) => void> = {};
   const client = { onNotification: (name: string, listener: (params: object) => void) => { listeners[name] = listener; } };
-  new BranchFiles(undefined as never, client as never, workspace.snapshots, undefined as never, undefined as never, undefined as never);
+  new BranchFiles(undefined as never, client as never, workspace.snapshots, undefined as never, undefined as never, undefined as never, { get: (_key: string, usual: unknown) => usual } as never);
   const first = await workspace.take();
   listeners["coppice/didFork"]?.({ conversationId: "c", forkId: "between" });
   listeners["coppice/didFork"]?.({ conversationId: "between", forkId: "fork" });

@@ -11,6 +11,15 @@ const BUTTONS = {
   branch: [["both", "Conversation and Files"], ["conversation", "Conversation Only"], ["files", "Files Only"]],
   restore: [["files", "Restore"]],
   unfinished: [["finish", "Finish"], ["undo", "Undo"]],
+  unanswered: [],
+} as const;
+const CANCEL = { branch: "Cancel", restore: "Cancel", unfinished: "Later", unanswered: "OK" } as const;
+const TITLES = { unfinished: "The window ended while files were being changed", unanswered: "The window ended before you decided about the files" } as const;
+const HINTS = {
+  branch: undefined,
+  restore: undefined,
+  unfinished: "Some of them may not be changed yet. Undo also takes the conversation back, where it went to another branch.",
+  unanswered: "No file was changed, and the conversation stayed where it was.",
 } as const;
 const ONCE = "Not from now on: no switch would go to the other branch";
 
@@ -25,7 +34,7 @@ export function FilesOfferCard({ offer: { id, kind, files, more } }: { offer: Fi
   return (
     <section class="files-offer" role="group" aria-labelledby={heading} data-testid="files-offer">
       <h2 id={heading} class="approval-title"><Icon name="files" />{titleOf(kind, counted(files.length + more, "file"))}</h2>
-      {kind === "unfinished" && <p class="hint">Some of them may not be changed yet. Undo also takes the conversation back, where it went to another branch.</p>}
+      {HINTS[kind] !== undefined && <p class="hint">{HINTS[kind]}</p>}
       {files.length > 0 && <ul class="files-offer-list" tabIndex={0} aria-label="Files">
         {files.map(({ path, fate, added, removed, isControl }) => (
           <li key={path} class={fate}>
@@ -40,7 +49,7 @@ export function FilesOfferCard({ offer: { id, kind, files, more } }: { offer: Fi
       </ul>}
       <div class="buttons">
         {BUTTONS[kind].map(([choice, label], at) => <button key={choice} type="button" class={at === 0 ? "button" : "button secondary"} disabled={always && choice === "files"} title={always && choice === "files" ? ONCE : undefined} onClick={() => { answer(choice); }}>{label}</button>)}
-        <button type="button" class="link" onClick={() => { answer("cancel"); }}>{kind === "unfinished" ? "Later" : "Cancel"}</button>
+        <button type="button" class="link" onClick={() => { answer("cancel"); }}>{CANCEL[kind]}</button>
       </div>
       {kind === "branch" && <label class="hint"><input type="checkbox" checked={always} onChange={(event) => { setAlways(event.currentTarget.checked); }} /> Do this from now on</label>}
     </section>
@@ -48,6 +57,6 @@ export function FilesOfferCard({ offer: { id, kind, files, more } }: { offer: Fi
 }
 
 function titleOf(kind: FilesOffer["kind"], count: string): string {
-  if (kind === "unfinished") return "The window ended while files were being changed";
-  return kind === "branch" ? `${count} differ there. Bring them along?` : `Restore ${count} as at this message?`;
+  if (kind === "branch") return `${count} differ there. Bring them along?`;
+  return kind === "restore" ? `Restore ${count} as at this message?` : TITLES[kind];
 }

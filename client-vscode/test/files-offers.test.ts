@@ -1,0 +1,47 @@
+/** Questions about files that the end of the window left open. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { FilesOffers } from "../src/chat/files-offers";
+import type { FilesOffer, ToPage } from "../src/chat/messages";
+
+/** Windows, one after the other, that remember the same. */
+function windows() {
+  const stored = new Map<string, unknown>();
+  const memory = { get: <T>(key: string, usual?: T) => (stored.get(key) ?? usual) as T, update: (key: string, value: unknown) => Promise.resolve(void stored.set(key, structuredClone(value))) };
+  return () => {
+    const drafts: [string, string][] = [];
+    const offers = new FilesOffers({ post: () => undefined, putDraft: (id, text) => { drafts.push([id, text]); } }, memory);
+    /** What a page is given that is loaded now. */
+    const shown = (): Record<string, FilesOffer> => {
+      const given: ToPage[] = [];
+      offers.greet((message) => { given.push(message); });
+      return Object.fromEntries(given.flatMap((each) => (each.type === "filesOffer" && each.offer !== undefined ? [[each.conversationId, each.offer]] : [])));
+    };
+    return { offers, drafts, shown, kinds: () => Object.entries(shown()).map(([id, { kind }]) => [id, kind]) };
+  };
+}
+
+test("a question that the window's end left open is named in the next one until that is read, with the text in the input", async () => {
+  const open = windows();
+  const first = open();
+  void first.offers.ask("resent", "branch", [], "Say three.");
+  void first.offers.ask("restored", "restore");
+  void first.offers.ask("cut", "unfinished");
+  const second = open();
+  assert.deepEqual([second.kinds(), second.drafts], [[["resent", "unanswered"], ["restored", "unanswered"]], [["resent", "Say three."]]]);
+  const third = open();
+  assert.deepEqual([third.kinds().length, third.drafts], [2, []], "what was put into the input is not put there again");
+  await third.offers.take({ type: "answerFiles", id: third.shown()["resent"]?.id ?? "", choice: "cancel", always: false });
+  void third.offers.ask("restored", "unfinished");
+  assert.deepEqual(open().kinds(), []);
+});
+
+test("a question that was answered leaves nothing", async () => {
+  const open = windows();
+  const { offers, shown } = open();
+  const answer = offers.ask("c", "branch", [], "Say three.");
+  await offers.take({ type: "answerFiles", id: shown()["c"]?.id ?? "", choice: "both", always: false });
+  const next = open();
+  assert.deepEqual([await answer, next.kinds(), next.drafts], ["both", [], []]);
+});
