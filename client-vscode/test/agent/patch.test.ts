@@ -1,6 +1,6 @@
 /** Patches of texts that differ little, and so much that the shortest change is not looked for. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
 import { fileChangeOf, takenBack } from "../../src/agent/change";
 import { MOST_EDITS, patchBetween } from "../../src/agent/patch";
@@ -21,6 +21,18 @@ test("texts with few edits have a hunk for each place, and those with more than 
   const [hunk, ...others] = patchBetween("a", many.before, many.after).hunks;
   assert.deepEqual([others, unchanged([hunk ?? { lines: [] }]), hunk?.oldStart, hunk?.newStart, hunk?.oldLines, hunk?.newLines], [[], 1, 3, 3, MOST_EDITS + 15, MOST_EDITS + 15]);
   assert.deepEqual([hunk?.lines.slice(0, 4), hunk?.lines.slice(-4)], [[" head 3", " head 4", " same 0", "-old 1"], [`+new ${MOST_EDITS + 9}`, " tail 1", " tail 2", " tail 3"]]);
+});
+
+test("of large texts the shortest change is looked for up to fewer edits, and how fast the machine is does not count", () => {
+  const { before, after } = texts(MOST_EDITS);
+  let minutes = 0;
+  const clock = mock.method(Date, "now", () => (minutes += 1) * 60_000);
+  const unchangedBelow = (characters: number): number => {
+    const head = `${"x".repeat(characters)}\n`;
+    return patchBetween("a", head + before, head + after).hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(" same")).length;
+  };
+  assert.deepEqual([0, 2_000_000, 6_000_000].map(unchangedBelow), [MOST_EDITS / 2, MOST_EDITS / 2, 1]);
+  clock.mock.restore();
 });
 
 for (const [name, before, after] of [
