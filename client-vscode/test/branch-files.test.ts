@@ -84,7 +84,7 @@ type Cut = "before the conversation has moved" | "before the files" | "between t
 async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later = choice) {
   const stored = new Map<string, unknown>();
   const memory = { get: (key: string, usual: unknown) => stored.get(key) ?? usual, update: (key: string, value: unknown) => { stored.set(key, structuredClone(value)); return Promise.resolve(); } } as unknown as Memento;
-  const conversation = { leafId: "two", runs: false, drafts: [] as string[], offers: [] as FilesOffer["kind"][] };
+  const conversation = { leafId: "two", runs: false, refuses: undefined as "cancelled" | "busy" | undefined, drafts: [] as string[], offers: [] as FilesOffer["kind"][] };
   const texts: Record<string, string> = {};
   for (const leaf of ["one", "two"]) {
     await workspace.write({ "notes": `${leaf}\n\n\n\nend\n`, [`only-${leaf}`]: "x\n" });
@@ -97,6 +97,8 @@ async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later =
     const die = (): Promise<never> => { end(); return new Promise(() => undefined); };
     const navigate = async (leafId: string): Promise<object> => {
       if (isCut("before the conversation has moved")) return die();
+      if (conversation.refuses === "busy") throw new Error("busy");
+      if (conversation.refuses === "cancelled") return { leafId: conversation.leafId, cancelled: true };
       conversation.leafId = leafId;
       return isCut("before the files") ? die() : { leafId, cancelled: false };
     };
@@ -114,13 +116,13 @@ async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later =
     const changes = new FileChanges(snapshots, states, notes as never, memory);
     const files = new BranchFiles(chat as never, client as never, snapshots, states, changes, notes as never, memory);
     const go = (targetId: string) => files.move("c", targetId, () => navigate(targetId) as never, "Say one.");
-    return { files, changes, go, ended };
+    return { files, changes, snapshots, go, ended };
   };
   return { conversation, next: open, ...open(choice, later, (at) => at === cut) };
 }
 
 /** Has the notices of a switch answered one after the other, until `last` is shown, and gives what they said. */
-function noticesUntil(last: RegExp, answers: readonly (string | Promise<string>)[]): Promise<string[]> {
+function noticesUntil(last: RegExp, answers: readonly (string | undefined | Promise<string>)[]): Promise<string[]> {
   const notices: string[] = [];
   return new Promise((resolve) => {
     window.answer = (message) => {
@@ -185,6 +187,8 @@ test("files that were brought along alone are undone alone", async () => {
   assert.deepEqual([conversation.leafId, await workspace.files()], ["two", before]);
 });
 
+const neverShown = (): void => { assert.fail(); };
+
 test("a switch that the window's end cut off before the conversation moved has changed nothing, and nothing is asked", async () => {
   await using workspace = await Workspace.with({});
   const { conversation, go, ended, next } = await branches(workspace, "both", "before the conversation has moved");
@@ -192,7 +196,7 @@ test("a switch that the window's end cut off before the conversation moved has c
   void go("one");
   await ended;
   const later = next("undo");
-  await later.files.resume();
+  await later.files.resume(neverShown);
   assert.deepEqual([conversation.leafId, conversation.offers, later.changes.unfinished], ["two", ["branch"], {}]);
   assert.deepEqual(await workspace.files(), before);
 });
@@ -213,15 +217,20 @@ for (const cut of ["before the files", "between the files"] as const) {
       await workspace.write(OWN);
 
       const notices: string[] = [];
-      window.answer = (message) => { conversation.runs = false; notices.push(message); return undefined; };
+      const shown: string[] = [];
+      window.answer = (message) => {
+        notices.push(message);
+        if (message.startsWith("A turn")) conversation.runs = false;
+        return message.startsWith("Files") ? "Show Chat" : undefined;
+      };
       conversation.runs = true;
       const { files, changes } = next(choice);
-      await files.resume();
+      await files.resume((id) => { shown.push(id); });
       const [there, away] = choice === "finish" ? [{ leaf: "one", files: ONE }, { leaf: "two", files: TWO }] : [{ leaf: "two", files: TWO }, { leaf: "one", files: ONE }];
       assert.deepEqual([conversation.leafId, await workspace.files(), changes.unfinished], [there.leaf, { ...there.files, ...OWN }, {}]);
-      assert.deepEqual(conversation.drafts, ["Say one."], "what was to be sent is in the input");
+      assert.deepEqual([conversation.drafts, shown], [["Say one."], ["c"]], "what was to be sent is in the input");
       assert.deepEqual(conversation.offers, ["branch", "unfinished", "unfinished"], "refused while a turn runs, it is asked again");
-      assert.deepEqual(notices.slice(0, 1), ["A turn is running, so no file was changed. Try again when it has ended."]);
+      assert.deepEqual(notices.slice(0, 2), ["Files were being changed when the window ended. Some of them may not be.", "A turn is running, so no file was changed. Try again when it has ended."]);
       // What was on the disk meanwhile is the state of neither branch.
       await next("both").go(away.leaf);
       assert.deepEqual([conversation.leafId, await workspace.files()], [away.leaf, away.files]);
@@ -234,8 +243,8 @@ test("a switch that the next window finished is undone as one step", async () =>
   const { conversation, go, ended, next } = await branches(workspace, "both", "between the files");
   void go("one");
   await ended;
-  const shown = noticesUntil(/^Went/, ["Undo"]);
-  await next("finish").files.resume();
+  const shown = noticesUntil(/^Went/, [undefined, "Undo"]);
+  await next("finish").files.resume(() => undefined);
   await shown;
   assert.deepEqual([conversation.leafId, await workspace.files()], ["two", TWO]);
 });
@@ -254,4 +263,67 @@ test("where the server ended while the conversation moved it is asked at once, a
     assert.deepEqual([await workspace.files(), conversation.offers], isMoved ? [ONE, ["branch", "unfinished"]] : [TWO, ["branch"]]);
     while (Object.keys(changes.unfinished).length > 0) await new Promise(setImmediate);
   }
+});
+
+for (const refuses of ["cancelled", "busy"] as const) {
+  test(`an undoing that does not come about leaves what was recorded, and is asked about again: ${refuses}`, async () => {
+    await using workspace = await Workspace.with({});
+    const { conversation, go, ended, next } = await branches(workspace, "both", "between the files");
+    void go("one");
+    await ended;
+    conversation.refuses = refuses;
+    const { files, changes } = next("undo");
+    const recorded = structuredClone(changes.unfinished);
+    const notices: string[] = [];
+    window.answer = (message) => {
+      notices.push(message);
+      if (!/busy|kept the conversation/.test(message)) return undefined;
+      assert.deepEqual([changes.unfinished, conversation.leafId], [recorded, "one"]);
+      conversation.refuses = undefined;
+      return undefined;
+    };
+    await files.resume(() => undefined);
+    assert.equal(notices.length, 3);
+    assert.deepEqual([conversation.leafId, await workspace.files(), changes.unfinished], ["two", TWO, {}]);
+  });
+}
+
+test("where a conversation stays at its end and only the files change, a switch that was cut off is asked about, too", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, files, ended, next } = await branches(workspace, "both", "between the files");
+  void files.move("c", "one", () => Promise.resolve({ leafId: "two", cancelled: false } as never));
+  await ended;
+  await next("finish").files.resume(() => undefined);
+  assert.deepEqual([conversation.offers, await workspace.files()], [["branch", "unfinished"], ONE]);
+});
+
+test("whether the conversation has moved is found out before a turn moves it", async () => {
+  for (const [cut, recorded] of [["before the conversation has moved", undefined], ["before the files", "one"]] as const) {
+    await using workspace = await Workspace.with({});
+    const { conversation, go, ended, next } = await branches(workspace, "both", cut);
+    void go("one");
+    await ended;
+    const { files, changes } = next("cancel");
+    await files.settled("c");
+    conversation.leafId = "after the turn";
+    assert.equal(changes.unfinished["c"]?.leafId, recorded);
+    await files.resume(() => undefined);
+    assert.deepEqual(conversation.offers, recorded === undefined ? ["branch"] : ["branch", "unfinished"]);
+  }
+});
+
+test("a turn that is sent while the rest of a switch is looked for begins when that is done", async () => {
+  await using workspace = await Workspace.with({});
+  const { go, ended, next } = await branches(workspace, "both", "between the files");
+  void go("one");
+  await ended;
+  const { files, snapshots } = next("finish");
+  const plan = snapshots.plan.bind(snapshots);
+  let turn: Promise<object> | undefined;
+  snapshots.plan = (...given) => {
+    turn = files.settled("c").then(() => workspace.files());
+    return plan(...given);
+  };
+  await files.resume(() => undefined);
+  assert.deepEqual(await turn, ONE);
 });

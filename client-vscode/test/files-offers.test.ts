@@ -25,7 +25,7 @@ function windows() {
 test("a question that the window's end left open is named in the next one until that is read, with the text in the input", async () => {
   const open = windows();
   const first = open();
-  void first.offers.ask("resent", "branch", [], "Say three.");
+  void first.offers.keeping("resent", "Say three.", () => first.offers.ask("resent", "branch"));
   void first.offers.ask("restored", "restore");
   void first.offers.ask("cut", "unfinished");
   const second = open();
@@ -37,11 +37,22 @@ test("a question that the window's end left open is named in the next one until 
   assert.deepEqual(open().kinds(), []);
 });
 
-test("a question that was answered leaves nothing", async () => {
+test("a text is in the input of the next window until what comes before it is sent has been done or has failed", async () => {
   const open = windows();
   const { offers, shown } = open();
-  const answer = offers.ask("c", "branch", [], "Say three.");
+  let done = (): void => undefined;
+  const work = offers.keeping("c", "Say three.", async () => {
+    const choice = await offers.ask("c", "branch");
+    await new Promise<void>((resolve) => { done = resolve; });
+    return choice;
+  });
   await offers.take({ type: "answerFiles", id: shown()["c"]?.id ?? "", choice: "both", always: false });
-  const next = open();
-  assert.deepEqual([await answer, next.kinds(), next.drafts], ["both", [], []]);
+  await new Promise(setImmediate);
+  done();
+  assert.equal(await work, "both");
+  await assert.rejects(offers.keeping("c", "Say four.", () => Promise.reject(new Error("failed"))), /failed/);
+  const ended = open();
+  assert.deepEqual([ended.kinds(), ended.drafts], [[], []]);
+  void ended.offers.keeping("c", "Say five.", () => new Promise(() => undefined));
+  assert.deepEqual(open().drafts, [["c", "Say five."]]);
 });

@@ -57,18 +57,24 @@ export class BranchFiles implements Feature {
    * Goes to an entry by `navigate`, with the files as the user chooses where they differ there; `navigate` can ask what
    * the branch that it leaves left in them. Undefined where the conversation stays where it is. `text`: what is sent then.
    */
-  async move(conversationId: string, targetId: string, navigate: (left: LeftFiles) => Promise<NavigateResult>, text?: string): Promise<NavigateResult | undefined> {
+  move(conversationId: string, targetId: string, navigate: (left: LeftFiles) => Promise<NavigateResult>, text?: string): Promise<NavigateResult | undefined> {
+    return this.#offers.keeping(conversationId, text, () => this.#move(conversationId, targetId, navigate));
+  }
+
+  async #move(conversationId: string, targetId: string, navigate: (left: LeftFiles) => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
     const plan = await this.#planFor(conversationId, targetId).catch((error: unknown) => {
       this.snapshots.warn(`Whether files differ on the branch is not known. ${String(error)}`);
       return { failure: sentence(error) };
     }) ?? { failure: this.snapshots.failure && `Their state was not recorded. ${this.snapshots.failure}` };
     if ("failure" in plan) {
       this.#explain(plan.failure);
-      await this.#switch.forget(conversationId);
-      return navigate((beginId) => this.#switch.left(conversationId, beginId, []));
+      this.#offers.cancel(conversationId);
+      const result = await navigate((beginId) => this.#switch.left(conversationId, beginId, []));
+      if (!result.cancelled) await this.changes.forget(conversationId);
+      return result;
     }
-    const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#offers.ask(conversationId, "branch", plan.steps, text));
-    if (choice === "both" || choice === "conversation") return this.changes.hold(conversationId, () => this.#switch.go(conversationId, { ...plan, ...text !== undefined && { text } }, choice === "both", navigate));
+    const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#offers.ask(conversationId, "branch", plan.steps));
+    if (choice === "both" || choice === "conversation") return this.changes.hold(conversationId, () => this.#switch.go(conversationId, plan, choice === "both", navigate));
     if (choice === "files") await this.changes.hold(conversationId, () => this.#write(conversationId, plan, "The user brought these files to the state of another branch."));
     return undefined;
   }
@@ -80,15 +86,17 @@ export class BranchFiles implements Feature {
     void notify.warn(`The files do not go along to another branch. ${failure}`);
   }
 
-  /** Resolves when the conversation and its files are where its user brought them. */
-  settled(conversationId: string): Promise<void> {
-    return this.changes.settled(conversationId);
+  /** Resolves when the conversation and its files are where its user brought them, before a turn. */
+  async settled(conversationId: string): Promise<void> {
+    await this.changes.settled(conversationId);
+    // The turn will have moved the conversation, too.
+    await this.#switch.decide(conversationId).catch((error: unknown) => { this.snapshots.warn(`Whether a change of files was begun is not known. ${String(error)}`); });
   }
 
   /** Offers to finish or to undo what the last window began and did not finish, in the chat of each conversation. */
-  async resume(): Promise<void> {
+  async resume(show: (conversationId: string) => void): Promise<void> {
     if (!vscode.workspace.isTrusted) return;
-    await Promise.all(Object.entries(this.changes.unfinished).map(([conversationId, change]) => this.#switch.resume(conversationId, change)));
+    await Promise.all(Object.keys(this.changes.unfinished).map((conversationId) => this.#switch.resume(conversationId, () => { show(conversationId); })));
   }
 
   /** Brings some files to the state of another branch, and leaves the conversation where it is. */
@@ -142,7 +150,7 @@ export class BranchFiles implements Feature {
   /** Changes files of a conversation that stays where it is. `what` says to its model whose doing that was. */
   async #write(conversationId: string, plan: FilePlan, what: string, onUndone?: () => Promise<void>): Promise<void> {
     refuseIfRunning(this.chat, conversationId);
-    await this.#switch.forget(conversationId);
+    this.#offers.cancel(conversationId);
     const now = (await this.snapshots.take(conversationId)) ?? plan.now;
     await this.#note(conversationId, what, await this.changes.write(conversationId, { ...plan, now, before: now }, onUndone && { onUndone }));
   }

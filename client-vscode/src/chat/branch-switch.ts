@@ -13,6 +13,9 @@ import type { ModelNotes } from "./model-notes";
 /** For a model, of its conversation's files. */
 const CHANGED_SINCE = "The user has changed these files since.";
 
+/** The button of a notification. */
+const SHOW = "Show Chat";
+
 /** What the branch that is left changed in the files; undefined where that is not known. `beginId`: its first entry. */
 export type LeftFiles = (beginId: string) => Promise<BranchFile[] | undefined>;
 
@@ -30,29 +33,32 @@ export class BranchSwitch {
 
   /** Goes by `navigate`. `withFiles`: as planned. `isUndo`: nobody has seen the plan. */
   async go(conversationId: string, plan: FilePlan, withFiles: boolean, navigate: (left: LeftFiles) => Promise<NavigateResult>, isUndo = false): Promise<NavigateResult> {
-    await this.forget(conversationId);
+    this.offers.cancel(conversationId);
+    const earlier = this.changes.unfinished[conversationId];
     // The question may have waited for long.
     const now = (await this.snapshots.take(conversationId)) ?? plan.now;
     const left = plan.leafId === undefined ? undefined : { leafId: plan.leafId, state: this.states.of(conversationId, plan.leafId) };
     const change: FilePlan = { ...plan, leafId: undefined, ...left && { left }, now, before: now };
     const isWritten = withFiles && plan.steps.some(isChange);
     if (isWritten) await this.changes.begin(conversationId, change);
-    const result = await navigate((beginId) => this.left(conversationId, beginId, withFiles ? plan.steps : [])).catch((error: unknown) => {
-      // The server may have ended before its answer came.
-      if (isWritten) void this.resume(conversationId, change);
+    const stay = (): Promise<void> => (earlier === undefined ? this.changes.forget(conversationId) : this.changes.begin(conversationId, earlier));
+    const result = await navigate((beginId) => this.left(conversationId, beginId, withFiles ? plan.steps : [])).catch(async (error: unknown) => {
+      if (earlier !== undefined) await stay();
+      else void this.resume(conversationId); // The server may have ended before its answer came.
       throw error;
     });
     if (result.cancelled) {
-      await this.changes.forget(conversationId);
+      await stay();
       return result;
     }
     if (left?.state?.isElsewhere !== true) await this.states.remember(conversationId, plan.leafId, { state: now, isElsewhere: false });
     const leafId = result.leafId ?? undefined;
+    if (isWritten || !withFiles) await this.states.remember(conversationId, leafId, { state: plan.target, isElsewhere: true });
     if (withFiles) {
       await this.changes.write(conversationId, { ...change, leafId }, { isUnseen: isUndo, ...left && { undo: (after) => this.#goBack(conversationId, left, now, after) } });
       await this.#note(conversationId, CHANGED_SINCE, plan.steps.filter(isTheUsers));
     } else {
-      await this.states.remember(conversationId, leafId, { state: plan.target, isElsewhere: true });
+      await this.changes.forget(conversationId);
       await this.#note(conversationId, "These files are as the user had them on another branch, not as this conversation left them.", plan.steps);
     }
     return result;
@@ -62,28 +68,39 @@ export class BranchSwitch {
    * Takes back that a branch was left with its files: the conversation goes to its end, and the files to their state of
    * `before`. What was changed in them since the switch, which left `after`, stays where it can be merged.
    */
-  async #goBack(conversationId: string, left: LeftBranch, before: string, after: string): Promise<void> {
-    refuseIfRunning(this.chat, conversationId);
-    const { leafId, state: base = after } = await this.states.at(conversationId);
-    const plan = { ...(await withProgress(this.snapshots.plan(conversationId, base, before))), leafId, base, target: before, before };
-    const navigate = () => this.client.request("coppice/navigate", { conversationId, targetId: left.leafId });
-    const result = await this.changes.hold(conversationId, () => this.go(conversationId, plan, true, navigate, true));
-    if (result.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
-    if (left.state?.isElsewhere === true) await this.states.remember(conversationId, left.leafId, left.state);
+  #goBack(conversationId: string, left: LeftBranch, before: string, after: string): Promise<void> {
+    return this.changes.hold(conversationId, async () => {
+      refuseIfRunning(this.chat, conversationId);
+      const { leafId, state: base = after } = await this.states.at(conversationId);
+      const plan = { ...(await withProgress(this.snapshots.plan(conversationId, base, before))), leafId, base, target: before, before };
+      const result = await this.go(conversationId, plan, true, () => this.client.request("coppice/navigate", { conversationId, targetId: left.leafId }), true);
+      if (result.cancelled) throw new Error("An extension kept the conversation on its branch.");
+      if (result.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
+      if (left.state?.isElsewhere === true) await this.states.remember(conversationId, left.leafId, left.state);
+    });
   }
 
-  /** Offers to finish or to undo a change that was begun, where the conversation has moved or is to stay. */
-  async resume(conversationId: string, change: FileChange): Promise<void> {
+  /** Finds out whether the conversation moved before a change was cut off. Where it did not, nothing was changed: there is none. */
+  async decide(conversationId: string): Promise<FileChange | undefined> {
+    const change = this.changes.unfinished[conversationId];
+    if (change?.left === undefined || change.leafId !== undefined) return change;
+    const { leafId } = await this.states.at(conversationId);
+    if (leafId === change.left.leafId) {
+      await this.changes.forget(conversationId);
+      return undefined;
+    }
+    const moved = { ...change, leafId };
+    await this.changes.begin(conversationId, moved);
+    await this.states.remember(conversationId, leafId, { state: change.target, isElsewhere: true });
+    return moved;
+  }
+
+  /** Offers to finish or to undo a change that was begun. `show` leads to its chat, where nobody may be looking. */
+  async resume(conversationId: string, show?: () => void): Promise<void> {
     try {
-      const { left, target, text } = change;
-      if (text !== undefined) this.chat.putDraft(conversationId, text, { ifEmpty: true });
-      const leafId = change.leafId ?? (await this.states.at(conversationId)).leafId;
-      if (left !== undefined && leafId === left.leafId) {
-        await this.changes.forget(conversationId); // Neither has moved.
-        return;
-      }
-      // Some of the files are still those of the other branch.
-      if (left !== undefined) await this.states.remember(conversationId, leafId, { state: target, isElsewhere: true });
+      const change = await this.decide(conversationId);
+      if (change === undefined) return;
+      if (show !== undefined) void notify.warn("Files were being changed when the window ended. Some of them may not be.", SHOW).then((answer) => { if (answer === SHOW) show(); });
       for (let isDone = false; !isDone; ) {
         const choice = await this.offers.ask(conversationId, "unfinished");
         if (choice !== "finish" && choice !== "undo") return;
@@ -101,21 +118,22 @@ export class BranchSwitch {
     }
   }
 
-  async #finish(conversationId: string, change: FileChange): Promise<void> {
+  #finish(conversationId: string, change: FileChange): Promise<void> {
     const { left, base, target, before } = change;
-    const plan = await this.#rest(conversationId, change, base, target);
-    await this.#complete(conversationId, plan, left && { undo: (after) => this.#goBack(conversationId, left, before, after) });
+    return this.changes.hold(conversationId, async () => {
+      const plan = await this.#rest(conversationId, change, base, target);
+      await this.#complete(conversationId, plan, left && { undo: (after) => this.#goBack(conversationId, left, before, after) });
+    });
   }
 
-  async #undo(conversationId: string, change: FileChange): Promise<void> {
+  #undo(conversationId: string, change: FileChange): Promise<void> {
     const { left, target, before } = change;
-    if (left !== undefined) {
-      await this.#goBack(conversationId, left, before, target);
-      return;
-    }
-    // Not from the state before: what the user had changed in it would be part of the way.
-    const plan = await this.#rest(conversationId, change, target, before);
-    await this.#complete(conversationId, { ...plan, before: plan.now });
+    if (left !== undefined) return this.#goBack(conversationId, left, before, target);
+    return this.changes.hold(conversationId, async () => {
+      // Not from the state before: what the user had changed in it would be part of the way.
+      const plan = await this.#rest(conversationId, change, target, before);
+      await this.#complete(conversationId, { ...plan, before: plan.now });
+    });
   }
 
   /** What of a change is still to be done, on another way where it is undone. */
@@ -127,7 +145,7 @@ export class BranchSwitch {
   }
 
   async #complete(conversationId: string, plan: FilePlan, undoing: Undoing = {}): Promise<void> {
-    const written = await this.changes.hold(conversationId, () => this.changes.write(conversationId, plan, { ...undoing, isUnseen: true }));
+    const written = await this.changes.write(conversationId, plan, { ...undoing, isUnseen: true });
     await this.#note(conversationId, CHANGED_SINCE, plan.left === undefined ? written : plan.steps.filter(isTheUsers));
   }
 
@@ -142,12 +160,6 @@ export class BranchSwitch {
       this.snapshots.warn(`What the branch left in the files is not known. ${String(error)}`);
       return undefined;
     }
-  }
-
-  /** What was not finished is not to be finished any more. */
-  async forget(conversationId: string): Promise<void> {
-    this.offers.cancel(conversationId);
-    await this.changes.forget(conversationId);
   }
 
   #note(conversationId: string, what: string, steps: readonly PlacedStep[]): Promise<void> {

@@ -62,7 +62,7 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   let branchFiles!: BranchFiles;
   chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, states, changes, notes, memory)));
   chat.addFeature(() => new DeletedStates(client, host.snapshots, memory));
-  void branchFiles.resume();
+  void branchFiles.resume((id) => { chat.show(id); });
   chat.addFeature((access) => new MessageActions(chat, access, client, conversations, branchFiles));
   chat.addFeature(() => new SlashCommands(client, (id) => conversations.select(id)));
   let edits!: EditReview;

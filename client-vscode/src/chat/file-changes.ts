@@ -33,8 +33,6 @@ export interface FileChange {
   only?: readonly string[];
   /** The state to which an undoing goes. */
   before: string;
-  /** What is sent after it. */
-  text?: string;
 }
 
 export interface FilePlan extends FileChange {
@@ -71,8 +69,8 @@ export class FileChanges {
   }
 
   /** Records a change that is about to begin. */
-  async begin(conversationId: string, { leafId, left, base, target, only, before, text }: FileChange): Promise<void> {
-    await this.#put(conversationId, { leafId, ...left && { left }, base, target, ...only && { only }, before, ...text !== undefined && { text } });
+  async begin(conversationId: string, { leafId, left, base, target, only, before }: FileChange): Promise<void> {
+    await this.#put(conversationId, { leafId, ...left && { left }, base, target, ...only && { only }, before });
   }
 
   async forget(conversationId: string): Promise<void> {

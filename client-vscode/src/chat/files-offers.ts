@@ -6,7 +6,8 @@ import type { PlacedStep } from "../snapshots/workspace";
 import type { ChatAccess } from "./feature";
 import type { FilesOffer, FromPage, ToPage } from "./messages";
 
-const KEY = "coppice.filesOffers";
+const OPEN = "coppice.filesOffers";
+const TEXTS = "coppice.textsToSend";
 /** Files that an offer names. A guess: more than anybody reads. */
 const MOST_NAMED = 100;
 
@@ -20,7 +21,7 @@ interface Asked {
 
 /**
  * The questions about files in the chat, at most one for each conversation. Of one that the end of the window left open
- * the next one says so, with the text that was to be sent in the input.
+ * the next one says so.
  */
 export class FilesOffers {
   /** By conversation. */
@@ -30,9 +31,10 @@ export class FilesOffers {
     private readonly chat: Pick<ChatAccess, "post" | "putDraft">,
     private readonly memory: Pick<vscode.Memento, "get" | "update">,
   ) {
-    for (const [conversationId, text] of Object.entries(this.#open)) {
-      void this.ask(conversationId, "unanswered");
-      if (text !== "") chat.putDraft(conversationId, text, { ifEmpty: true });
+    for (const conversationId of this.#open) void this.ask(conversationId, "unanswered");
+    for (const [conversationId, text] of Object.entries(this.#texts)) {
+      this.#keep(conversationId, undefined);
+      chat.putDraft(conversationId, text, { ifEmpty: true });
     }
   }
 
@@ -46,19 +48,19 @@ export class FilesOffers {
     asked?.answer(choice);
   }
 
-  /** Waits for the answer, with which `text` is sent. One that the conversation was asked before is cancelled. */
-  ask(conversationId: string, kind: FilesOffer["kind"], steps: readonly PlacedStep[] = [], text = ""): Promise<Choice> {
+  /** Waits for the answer. One that the conversation was asked before is cancelled. */
+  ask(conversationId: string, kind: FilesOffer["kind"], steps: readonly PlacedStep[] = []): Promise<Choice> {
     this.cancel(conversationId);
     // What can make programs run is always among those that are named.
     const order = [...steps].sort((one, other) => Number(other.isControl) - Number(one.isControl));
     const most = Math.max(MOST_NAMED, order.filter(({ isControl }) => isControl).length);
     const files = order.slice(0, most).map(({ shown, fate, added, removed, isControl }) => ({ path: shown, fate, added, removed, isControl }));
     const offer: FilesOffer = { id: randomUUID(), kind, files, more: steps.length - files.length };
-    if (kind !== "unfinished") this.#keep(conversationId, text);
+    if (kind !== "unfinished") this.#setOpen(conversationId, true);
     return new Promise((resolve) => {
       const answer = (choice: Choice): void => {
         this.#asked.delete(conversationId);
-        this.#keep(conversationId, undefined);
+        this.#setOpen(conversationId, false);
         this.chat.post({ type: "filesOffer", conversationId });
         resolve(choice);
       };
@@ -71,14 +73,34 @@ export class FilesOffers {
     this.#asked.get(conversationId)?.answer("cancel");
   }
 
-  /** By conversation, the questions that are not answered, each with its text. */
-  get #open(): Readonly<Record<string, string>> {
-    return this.memory.get(KEY, {});
+  /** Does what comes before a text is sent. Where the window ends meanwhile, the next one has the text in the input. */
+  async keeping<T>(conversationId: string, text: string | undefined, work: () => Promise<T>): Promise<T> {
+    if (text !== undefined) this.#keep(conversationId, text);
+    try {
+      return await work();
+    } finally {
+      if (text !== undefined) this.#keep(conversationId, undefined);
+    }
+  }
+
+  /** The conversations whose question is not answered. */
+  get #open(): readonly string[] {
+    return this.memory.get(OPEN, []);
+  }
+
+  #setOpen(conversationId: string, isOpen: boolean): void {
+    const others = this.#open.filter((id) => id !== conversationId);
+    void this.memory.update(OPEN, isOpen ? [...others, conversationId] : others);
+  }
+
+  /** By conversation. */
+  get #texts(): Readonly<Record<string, string>> {
+    return this.memory.get(TEXTS, {});
   }
 
   #keep(conversationId: string, text: string | undefined): void {
-    const others = Object.entries(this.#open).filter(([id]) => id !== conversationId);
-    void this.memory.update(KEY, Object.fromEntries(text === undefined ? others : [...others, [conversationId, text]]));
+    const others = Object.entries(this.#texts).filter(([id]) => id !== conversationId);
+    void this.memory.update(TEXTS, Object.fromEntries(text === undefined ? others : [...others, [conversationId, text]]));
   }
 }
 

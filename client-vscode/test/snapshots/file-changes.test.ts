@@ -54,7 +54,10 @@ async function afterKill(choice: "finish" | "undo" | "cancel", byUser: Record<st
 
     const asked: string[] = [];
     const notices: string[] = [];
-    window.answer = (message) => { notices.push(message); return undefined; };
+    window.answer = (message) => {
+      if (!message.startsWith("Files were being changed")) notices.push(message);
+      return undefined;
+    };
     const notes = { set: () => Promise.resolve() } as unknown as ModelNotes;
     const changes = new FileChanges(snapshots, states, notes, memory);
     const post = (message: ToPage): void => {
@@ -64,8 +67,8 @@ async function afterKill(choice: "finish" | "undo" | "cancel", byUser: Record<st
       setImmediate(() => void files.handle({ type: "answerFiles", id, choice, always: false }, "c"));
     };
     const files = new BranchFiles({ post, isRunning: () => false } as never, client as never, snapshots, states, changes, notes, memory);
-    await files.resume();
-    await files.resume();
+    await files.resume(() => undefined);
+    await files.resume(() => undefined);
     const texts = await Promise.all(NAMES.map(async (name) => (await readFile(join(folder, name), "utf8")).trim()));
     return { files: texts, asked, notices, isDone: Object.keys(changes.unfinished).length === 0 };
   } finally {
