@@ -75,3 +75,9 @@ inBrowser("the arrows lead through the alternatives in a preview too, and not wh
   await panel.post({ type: "turn", conversationId: "c1", running: true });
   assert.ok(await previous.isDisabled());
 });
+
+inBrowser("in a narrow chat a button is no higher than its text next to one that has more lines", { width: 170 }, async (panel) => {
+  await panel.post(RUNNING, shown(TALK.slice(1, 2), { running: true }), { type: "update", conversationId: "c1", update: { kind: "wait", attempt: 2, seconds: 90, message: "Too many requests." } });
+  const heightOf = async (name: string) => (await panel.page.getByTestId("wait").getByRole("button", { name }).boundingBox())?.height;
+  assert.equal(await heightOf("Now"), await heightOf("Stop"));
+});

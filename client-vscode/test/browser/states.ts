@@ -75,11 +75,11 @@ export const STATES: Readonly<Record<string, State>> = {
     ] } }),
   },
   unfinishedChange: {
-    height: 420,
+    height: 640,
     prepare: (panel) => panel.post(MODEL, shown(TALK.slice(0, 3)), { type: "filesOffer", conversationId: "c1", offer: { id: "offer-2", kind: "unfinished", more: 0, files: [] } }),
   },
   unansweredOffer: {
-    height: 420,
+    height: 640,
     prepare: (panel) => panel.post(MODEL, shown(TALK.slice(0, 3)), { type: "filesOffer", conversationId: "c1", offer: { id: "offer-3", kind: "unanswered", more: 0, files: [] } }, { type: "draft", conversationId: "c1", text: "Keep the last line, and say so in the changelog." }),
   },
   marks: {
@@ -107,6 +107,14 @@ export const STATES: Readonly<Record<string, State>> = {
       { type: "update", conversationId: "c1", update: { kind: "text", text: "The reader yields on newlines only, so a last line **without** one is" } },
       { type: "notice", level: "warning", text: "The window is nearly full, and nothing can be compacted." },
     ),
+  },
+  providerWaits: {
+    height: 640,
+    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 2), { running: true }), { type: "update", conversationId: "c1", update: { kind: "wait", attempt: 2, seconds: 90, message: "The provider limits how often it is asked." } }),
+  },
+  restricted: {
+    height: 640,
+    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 2)), { type: "preferences", enterSends: true, restricted: true }),
   },
   background: {
     height: 640,
