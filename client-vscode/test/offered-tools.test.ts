@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { TOOLS } from "../src/agent/agent";
+import { currentSystemPrompt } from "../src/agent/editor/instructions";
 import { systemPrompt } from "../src/agent/prompt";
 import { offeredTools } from "../src/models/tools";
 import type { Rule } from "../src/permissions/rule";
@@ -39,4 +40,22 @@ test("the system prompt says what the tools that are offered cannot do, and name
   assert.match(prompt("run_command"), /You cannot run commands here\.\n/);
   assert.match(prompt("edit_file", "write_file"), /You cannot change files here\. Show the user what to change\.\n/);
   assert.doesNotMatch(prompt("search"), /\bsearch\b/);
+});
+
+test("in a workspace that is not trusted a model gets the tools that read, and no instructions of the checkout", async () => {
+  await using disk = await Disk.with({ "shop/AGENTS.md": "Answer in Latin.\n" });
+  editor.settings = {};
+  const given = async (isTrusted: boolean) => {
+    disk.isTrusted = isTrusted;
+    editor.isTrusted = isTrusted;
+    const tools = offeredTools(disk.agent, { rulesOf: () => [] }, "c", "ask").map(({ name }) => name);
+    return { tools, prompt: await currentSystemPrompt(disk.folders, tools, "ask") };
+  };
+  const restricted = await given(false);
+  assert.deepEqual(restricted.tools, ["read_file", "list_files", "search"]);
+  assert.match(restricted.prompt, /You cannot change files or run commands here\./);
+  assert.doesNotMatch(restricted.prompt, /Latin/);
+  const trusted = await given(true);
+  assert.match(trusted.prompt, /Latin/);
+  assert.deepEqual(trusted.tools, TOOLS.map(({ definition }) => definition.name));
 });

@@ -1,4 +1,4 @@
-/** What src/agent/editor/files.ts, src/chat/attention.ts, src/chat/file-changes.ts and src/permissions use of VS Code's API, for tests without an editor. A document is loaded again only by `load`. */
+/** What src/agent/editor, src/chat/attention.ts, src/chat/file-changes.ts and src/permissions use of VS Code's API, for tests without an editor. A document is loaded again only by `load`. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 export class Uri {
@@ -124,6 +124,8 @@ export const window = {
   showErrorMessage: (message: string) => Promise.resolve(window.answer(message)),
   withProgress: <T>(_options: unknown, work: () => Promise<T>) => work(),
 };
+
+export const env = { shell: "/bin/sh" };
 
 export const lm = { tools: [] as { name: string }[] };
 
