@@ -10,6 +10,8 @@ export interface EditorOptions {
   settings?: Record<string, unknown>;
   /** Files of the workspace folder, by path. */
   files?: Record<string, string>;
+  /** Nobody has said of the workspace that it is trusted, and nobody is asked. */
+  untrusted?: boolean;
 }
 
 const MACHINE_SETTINGS = "Machine/settings.json";
@@ -29,6 +31,7 @@ const QUIET = {
   "chat.disableAIFeatures": true,
   "git.enabled": false,
   "remote.autoForwardPorts": false,
+  "security.workspace.trust.startupPrompt": "never",
 };
 
 export class Editor {
@@ -51,7 +54,7 @@ export class Editor {
         codeServer,
         ...["--auth", "none", "--bind-addr", "127.0.0.1:0", "--config", join(this.home, "config.yaml")],
         ...["--user-data-dir", this.profile, "--extensions-dir", extensions],
-        ...["--disable-workspace-trust", "--disable-telemetry", "--disable-update-check"],
+        ...["--disable-telemetry", "--disable-update-check", ...(options.untrusted === true ? [] : ["--disable-workspace-trust"])],
         "--disable-getting-started-override",
       ],
       {
