@@ -189,7 +189,7 @@ def test_no_answer_is_lost_beside_one_that_is_no_text(other: object, words: str)
         ({"answers": {"Other?": "x", "May I push?": "No"}}, "(no answer)\nNo\nx"),
         ({"answers": {}, "annotations": {"May I push?": {"notes": "Never."}}}, "(no answer)\nNever."),
         ({"answers": {"Use tabs?": "Yes"}, "response": "Ask Ana."}, "Yes\n(no answer)\nAsk Ana."),
-        ({"answers": {}, "response": "Ask Ana."}, "Ask Ana."),
+        ({"answers": {}, "response": "Ask Ana.\nYes."}, "(no answer)\n(no answer)\nAsk Ana.\n  Yes."),
         (
             {"answers": {"Use tabs?": "Tabs"}, "annotations": {"Use tabs?": {"notes": "Yes"}}},
             "Tabs\n  Yes\n(no answer)",

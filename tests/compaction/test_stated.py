@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from talk import tool
 
 from coppice.compaction.checking.stated import Statements
 from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.writing.facts_text import facts_text
 from coppice.protocol.state import Check, UsedCommand, WorkState
 from coppice.tokens.counting import estimate_tokens
-from coppice.tree.messages import Message, UserMessage
+from coppice.tree.messages import ANSWERED, Message, UserMessage
 
 PAIRS = [
     line.split("\t")
@@ -52,6 +53,16 @@ def test_only_what_the_summary_lacks_is_listed() -> None:
     assert "dark mode" not in text
     assert "48117" not in text
     assert facts_text(ledger, 500, f"{summary} The file settings.ini must never change.") == ""
+
+
+def test_an_answer_of_which_the_summary_lacks_a_part_is_listed_whole() -> None:
+    questions = [{"question": "Write tests of tabs?"}, {"question": "Push to main?"}]
+    answer = "No, never write a test of tabs.\n(no answer)"
+    asked = tool("ask", {"questions": questions}, "", details={**ANSWERED, "answer": answer})
+    ledger = LedgerBuilder().add_messages(asked).ledger
+    listed = "> No, never write a test of tabs.\n> (no answer)"
+    assert listed in facts_text(ledger, 500, "Nobody was asked.")
+    assert listed in facts_text(ledger, 500, "Never write a test of tabs.")
 
 
 def test_a_failure_that_the_summary_lacks_is_listed() -> None:

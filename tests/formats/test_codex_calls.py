@@ -260,6 +260,7 @@ ASKED: Json = {"questions": [{"id": "b", "question": "Which?"}, {"id": "a", "que
         ({"answers": {"a": {"answers": ["Yes"]}, "b": {"answers": []}}}, "(no answer)\nYes"),
         ({"answers": {"a": {"answers": []}, "b": {"answers": [""]}}}, None),
         ({"answers": {"b": {"answers": ["Tabs\nYes\x85No"]}}}, "Tabs\n  Yes\n  No\n(no answer)"),
+        ({"answers": {"b": {"answers": ["Tabs"]}, "a": {"answers": ["\u2028 No"]}}}, "Tabs\nNo"),
         ({"answers": {"other": {"answers": ["Push."]}, "a": {"answers": [1, None]}}}, "(no answer)\n1"),
         ({"answers": {"a": ["Push."]}, "b": {"answers": ["Push."]}, "note": "Push."}, None),
         ('{"answers": {"a": {"answers": ["No", ' + "[" * 900 + "]" * 900 + "]}}}", "(no answer)\nNo"),

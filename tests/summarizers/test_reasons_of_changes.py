@@ -4,7 +4,7 @@ from talk import edit, reply, request, run, saying, tool, user
 
 from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.offline import summarize_offline
-from coppice.tree.messages import Message
+from coppice.tree.messages import ANSWERED, Message
 
 
 def decisions(*messages: Message) -> list[str]:
@@ -149,3 +149,11 @@ def test_an_answer_that_is_a_message_of_its_own_is_only_quoted() -> None:
     for answer, number in (("all of the writes", 1), ("yes. " + "Never get in the way of the user. " * 4, 0)):
         later = [reply("Logged."), user("Now count them"), reply("Counted.")]
         assert len(decisions(*asked, user(answer), *later)) == number
+
+
+def test_the_answers_to_several_questions_are_apart() -> None:
+    questions = {"questions": [{"question": "Which style?"}, {"question": "Push to main?"}]}
+    answered = {**ANSWERED, "answer": "Tabs\n  Yes\n(no answer)"}
+    messages = [user("Build it."), *tool("ask", questions, "", details=answered), reply("It is built.")]
+    [decision] = parse_summary(summarize_offline(request(messages))).decisions
+    assert decision.what == "Asked: “Which style? Push to main?” The user: “Tabs Yes” “(no answer)”"

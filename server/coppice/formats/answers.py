@@ -31,7 +31,7 @@ def answered(answers: Iterable[str | None]) -> dict[str, Any]:
     if not any(given):
         return ANSWERED
     if len(given) > 1:
-        given = ["\n  ".join((text or _NO_ANSWER).splitlines()) for text in given]
+        given = ["\n  ".join((text or _NO_ANSWER).strip().splitlines()) for text in given]
     return {**ANSWERED, "answer": "\n".join(filter(None, given))}
 
 
@@ -47,7 +47,7 @@ def answers_by(ids: Sequence[str], answers: Mapping[str, object]) -> list[str | 
     questions, left = Counter(ids), dict(answers)
     texts = [(chosen(left.pop(each, None)), questions[each]) for each in ids]
     given = [f"{text} (to one of {count} questions)" if text and count > 1 else text for text, count in texts]
-    return [*given, *map(chosen, left.values())]
+    return [*given, *filter(None, map(chosen, left.values()))]
 
 
 def chosen(answer: object) -> str | None:

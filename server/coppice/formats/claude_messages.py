@@ -144,7 +144,7 @@ def _answers(value: dict[str, Any]) -> list[str | None]:
     given = {each: _answer(answers.get(each), object_at(notes, each)) for each in (*answers, *notes)}
     texts = answers_by(of_questions(recorded, "question"), given)
     response = text_at(recorded, "response")  # in place of the answers, or beside them
-    return [*(texts if any(texts) else ()), response] if response else texts
+    return [*(texts if any(texts) or len(texts) > 1 else ()), response] if response else texts
 
 
 def _answer(answer: object, notes: dict[str, Any]) -> str | None:

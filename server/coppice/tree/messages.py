@@ -190,9 +190,10 @@ class ToolResultMessage(_Message):
     content. With `answered: true` the call asked the user, and what they answered is the text `answer` beside
     it, which the client that asked sets: a model that summarizes is given it in place of the content. To
     several questions it is an answer each, on lines of their own in the order of the questions, with
-    `(no answer)` in place of one that is missing and the further lines of an answer indented. Without
-    `answer`, as in results that older versions imported, or in those of an error, the content counts as the
-    tool's.
+    `(no answer)` in place of one that is missing and the further lines of an answer indented. What answers
+    none of the questions comes last; what answers one of several that cannot be told apart ends with
+    `(to one of N questions)`. Without `answer`, as in results that older versions imported, or in those of an
+    error, the content counts as the tool's.
 
     With `notRun: true` in those of an error the call was not carried out, or was broken off: its content is
     no output.

@@ -36,7 +36,9 @@ def facts_text(ledger: WorkLedger, tokens: int, seen: str | None = None) -> str:
 
 
 def _unsaid(message: LedgerMessage, statements: Statements) -> LedgerMessage | None:
-    """What the text does not say of a message; None for nothing."""
+    """What the text does not say of a message; None for nothing. An answer, whose lines are those of the
+    questions, is whole.
+    """
     parts: list[str] = []
     sentences = list(sentences_of(message.text))
     for sentence in sentences:
@@ -45,6 +47,6 @@ def _unsaid(message: LedgerMessage, statements: Statements) -> LedgerMessage | N
         elif parts[-1:] != [ELISION]:
             parts.append(ELISION)
     lost = [part for part in parts if part != ELISION]
-    if not lost or len(lost) == len(sentences):
+    if not lost or len(lost) == len(sentences) or message.source == "answer":
         return message if lost else None
     return message.model_copy(update={"text": " ".join(parts), "shortened": True})
