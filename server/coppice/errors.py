@@ -125,6 +125,10 @@ class ImportFailedError(CoppiceError):
     code = "import-failed"
 
 
+class ImportPausedError(ImportFailedError):
+    """The import paused for so long that the store gave it up; nothing of it stays, and it can begin anew."""
+
+
 class StorageFailedError(CoppiceError):
     """The store could not be read or written; nothing was changed."""
 

@@ -14,7 +14,7 @@ import pytest
 from conftest_service import Client
 from session_samples import HEADER, TIME, Json, call_block, message_record, prompt, reply, text_block
 
-from coppice.errors import StorageFailedError
+from coppice.errors import ImportPausedError, StorageFailedError
 from coppice.formats import claude_code, pi
 from coppice.formats.claude_records import Record
 from coppice.formats.claude_tree import Tree
@@ -22,6 +22,7 @@ from coppice.formats.lines import dump_line
 from coppice.service.conversations import transcript_storing
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS
 from coppice.store.store import Store
+from coppice.store.tree.importing import ImportWriter
 
 Turns = list[Json]
 
@@ -322,6 +323,19 @@ async def test_a_transcript_that_takes_too_long_is_passed_over_until_it_changes(
     assert (await client.service.following.update(folder.as_uri())).read == 0
     monkeypatch.setattr(claude_code, "Tree", Tree)
     write(agents, folder, turns(folder, 4), slow.stem)
+    assert len((await client.service.following.update(folder.as_uri())).created) == 1
+
+
+async def test_a_transcript_whose_storing_was_given_up_is_stored_at_the_next_look(
+    client: Client, agents: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pause(*_: object) -> None:
+        raise ImportPausedError("It paused for too long.")
+
+    write(agents, folder, turns(folder, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(ImportWriter, "finish", pause)
+        assert (await client.service.following.update(folder.as_uri())).created == []
     assert len((await client.service.following.update(folder.as_uri())).created) == 1
 
 

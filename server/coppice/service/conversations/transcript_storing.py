@@ -12,7 +12,13 @@ from typing import Final
 
 from typing_extensions import override
 
-from coppice.errors import IdConflictError, ImportFailedError, StaleLeafError, UnknownConversationError
+from coppice.errors import (
+    IdConflictError,
+    ImportFailedError,
+    ImportPausedError,
+    StaleLeafError,
+    UnknownConversationError,
+)
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader, time_of
 from coppice.formats.source import Checkpoint, NoMessageYetError, NotResumableError
@@ -125,6 +131,8 @@ class TranscriptStorer:
             reader = opened()
             reading = self._taken(reader, limit, transcript, base, replace(last, checkpoint=None))
             return replace(reading, skipped=reader.skipped.total())
+        except ImportPausedError as error:
+            return replace(base, problem=str(error), stamp="", read_at=None, checkpoint=None)
         except ImportFailedError as error:
             problem = None if isinstance(error, NoMessageYetError) else str(error)
             if last.store != self.store.url or self.is_new:

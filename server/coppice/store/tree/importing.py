@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from coppice.errors import ImportFailedError
+from coppice.errors import ImportPausedError
 from coppice.store.engines.engine import Database
 from coppice.store.schema.entry_json import showable, storable
 from coppice.store.schema.records import LEAF, EntryRef, NewConversation, NewRecord, PathEnd
@@ -49,7 +49,7 @@ class ImportWriter:
         Raises:
             UnknownEntryError: a parent is not among the earlier entries.
             IdConflictError: an id is in use for other content.
-            ImportFailedError: the import paused for so long that it is being removed.
+            ImportPausedError: the import paused for so long that it is being removed.
         """
         for start in range(0, len(records), BATCH):
             self._add(records[start : start + BATCH])
@@ -63,9 +63,10 @@ class ImportWriter:
         return self._database.read(lambda connection: self._end(connection, entry_id))
 
     def finish(self, origin: str, modified_at: str) -> None:
-        """Makes the conversation visible. Raises ImportFailedError as `add` does."""
+        """Makes the conversation visible. Raises ImportPausedError as `add` does."""
 
         def show(connection: Connection) -> None:
+            self._update(connection, import_seen=int(time.time()))  # or the leaf may be purged
             check_id_is_free(connection, self._new.id)
             leaf = None if self._leaf is None else self._last
             if isinstance(self._leaf, str):
@@ -131,7 +132,7 @@ class ImportWriter:
     def _update(self, connection: Connection, **values: Any) -> None:
         updated = connection.execute(_UPDATE, {"importing": self._key, **values})
         if updated.rowcount == 0:
-            raise ImportFailedError(
+            raise ImportPausedError(
                 "The import paused for too long, by the clock of a server on this store, and was given up. "
                 "Start it again."
             )
