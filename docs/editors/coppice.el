@@ -105,22 +105,24 @@ A long request shows its progress as Eglot shows any."
                  (lambda (_) (message "Coppice: switched"))
                  :targetId chosen :summarize (if summarize t :json-false))))
 
-(defun coppice-context ()
-  "Show what the model sees."
-  (interactive)
-  (let* ((uri (format "coppice:/%s/context.md" (coppice-conversation)))
-         (text (plist-get (coppice-request :workspace/textDocumentContent :uri uri) :text)))
+(defun coppice--show (text)
+  "Show TEXT, a document of the server."
+  ;; With a long line, display takes time with the square of its length unless it is cut and not reordered.
+  (let ((is-long (seq-some (lambda (line) (> (length line) 10000)) (split-string text "\n"))))
     (with-current-buffer (get-buffer-create "*coppice context*")
       (let ((inhibit-read-only t))
         (erase-buffer)
         (insert text)
         (goto-char (point-min)))
       (view-mode)
-      ;; A line may be very long, and without these its display takes time with the square of its length.
-      (setq-local bidi-inhibit-bpa t
-                  bidi-paragraph-direction 'left-to-right
-                  truncate-lines t)
+      (setq-local bidi-inhibit-bpa is-long truncate-lines is-long)
       (display-buffer (current-buffer)))))
+
+(defun coppice-context ()
+  "Show what the model sees."
+  (interactive)
+  (let ((uri (format "coppice:/%s/context.md" (coppice-conversation))))
+    (coppice--show (plist-get (coppice-request :workspace/textDocumentContent :uri uri) :text))))
 
 (provide 'coppice)
 ;;; coppice.el ends here

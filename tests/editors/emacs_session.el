@@ -64,10 +64,11 @@
           (coppice-context)
           (with-current-buffer "*coppice context*"
             (push (cons 'context (buffer-substring 1 23)) seen)
-            (push (cons 'longLines (vector bidi-inhibit-bpa
-                                           (symbol-name bidi-paragraph-direction)
-                                           truncate-lines))
-                  seen))))
+            (dolist (text '("short" "long"))
+              (coppice--show (if (equal text "long") (make-string 10001 ?x) text))
+              (push (cons (intern text) (vector (if bidi-inhibit-bpa t :false)
+                                                (if truncate-lines t :false)))
+                    seen)))))
     (error (push (cons 'problem (format "%S" problem)) seen)))
   (push (cons 'messages (vconcat (mapcar #'substring-no-properties (reverse messages)))) seen)
   (with-temp-file seen-file (insert (json-serialize seen)))

@@ -78,4 +78,4 @@ def test_a_file_that_is_saved_in_emacs_is_tracked(seen: Any) -> None:
 
 def test_emacs_shows_what_the_model_sees(seen: Any) -> None:
     assert seen["context"] == "# What the model sees\n"
-    assert seen["longLines"] == [True, "left-to-right", True]
+    assert (seen["long"], seen["short"]) == ([True, True], [False, False])
