@@ -78,6 +78,11 @@ def test_a_window_that_no_float_holds_is_refused(
     assert server.request(method, params)["error"]["code"] == -32602
 
 
+def test_tokens_that_no_float_holds_are_refused(server: RawServer, conversation_id: str) -> None:
+    params = {"conversationId": conversation_id, "keepTokens": 10**400}
+    assert server.request("coppice/clearToolResults", params)["error"]["code"] == -32602
+
+
 @pytest.mark.parametrize(
     "uri", ["file:///" + "a" * 5_000, "file:///" + "a/" * 2_500, "file:///x" + "%00" * 300]
 )

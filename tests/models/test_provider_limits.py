@@ -28,6 +28,7 @@ def listing(**entry: Any) -> dict[str, Any]:
             8192,
         ),
         ({"max_context_length": 128000}, 128000, None),
+        ({"max_context_length": 2**31 - 1}, 100_000_000, None),
         ({"meta": {"n_ctx": 8192, "n_ctx_train": 131072}}, 8192, None),
         ({"meta": {"n_ctx_train": 131072}}, 131072, None),
         ({"max_input_tokens": 200000, "max_tokens": 64000}, 200000, 64000),

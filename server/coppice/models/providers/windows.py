@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from coppice.json_values import as_count, as_object, as_text, at, objects
+from coppice.settings import MAX_TOKENS
 
 Ask = Callable[[str], Awaitable[Any]]
 """The JSON at a URL, or None when there is none."""
@@ -102,4 +103,4 @@ def _first(entry: dict[str, Any], paths: tuple[tuple[str, ...], ...]) -> int | N
 
 def _size(value: Any) -> int | None:
     size = as_count(value)
-    return size if size is not None and size >= _SMALLEST else None
+    return min(size, MAX_TOKENS) if size is not None and size >= _SMALLEST else None
