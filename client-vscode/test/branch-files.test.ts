@@ -8,6 +8,7 @@ import { BranchFiles } from "../src/chat/branch-files";
 import { BranchStates } from "../src/chat/branch-states";
 import { FileChanges } from "../src/chat/file-changes";
 import type { FilesOffer, FromPage, ToPage } from "../src/chat/messages";
+import { CoppiceError, ServerEndedError } from "../src/errors";
 import type { PlacedStep, WorkspaceSnapshots } from "../src/snapshots/workspace";
 import { window, workspace as editor } from "./agent/vscode";
 import { Workspace } from "./snapshots/recorded";
@@ -17,7 +18,8 @@ async function moves(snapshots: WorkspaceSnapshots, at: () => object = () => ({ 
   const notices: string[] = [];
   window.answer = (message) => { notices.push(message); return undefined; };
   const states = { at: () => Promise.resolve().then(at) };
-  const files = new BranchFiles(undefined as never, { onNotification: () => undefined } as never, snapshots, states as never, { forget: () => Promise.resolve() } as never, undefined as never, { get: (_key: string, usual: unknown) => usual } as never);
+  const memory = { get: (_key: string, usual: unknown) => usual, update: () => Promise.resolve() } as never;
+  const files = new BranchFiles(undefined as never, { onNotification: () => undefined } as never, snapshots, states as never, new FileChanges(snapshots, states as never, memory), undefined as never, memory);
   let moved = 0;
   for (const target of ["one", "two", "three"]) await files.move("c", target, () => Promise.resolve({ cancelled: false, leafId: String(moved += 1) } as never));
   assert.equal(moved, 3);
@@ -84,7 +86,7 @@ type Cut = "before the conversation has moved" | "before the files" | "between t
 async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later = choice) {
   const stored = new Map<string, unknown>();
   const memory = { get: (key: string, usual: unknown) => stored.get(key) ?? usual, update: (key: string, value: unknown) => { stored.set(key, structuredClone(value)); return Promise.resolve(); } } as unknown as Memento;
-  const conversation = { leafId: "two", runs: false, refuses: undefined as "cancelled" | "busy" | undefined, drafts: [] as string[], offers: [] as FilesOffer["kind"][] };
+  const conversation = { leafId: "two" as string | undefined, runs: false, isDeleted: false, refuses: undefined as "cancelled" | "busy" | "ended" | undefined, drafts: [] as string[], offers: [] as FilesOffer["kind"][] };
   const texts: Record<string, string> = {};
   for (const leaf of ["one", "two"]) {
     await workspace.write({ "notes": `${leaf}\n\n\n\nend\n`, [`only-${leaf}`]: "x\n" });
@@ -99,13 +101,19 @@ async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later =
       if (isCut("before the conversation has moved")) return die();
       if (conversation.refuses === "busy") throw new Error("busy");
       if (conversation.refuses === "cancelled") return { leafId: conversation.leafId, cancelled: true };
-      conversation.leafId = leafId;
-      return isCut("before the files") ? die() : { leafId, cancelled: false };
+      conversation.leafId = leafId === "first" ? undefined : leafId;
+      if (conversation.refuses === "ended") throw new ServerEndedError();
+      return isCut("before the files") ? die() : { leafId: conversation.leafId ?? null, cancelled: false };
     };
+    const entries = (leafId: string | undefined): object[] => (leafId === undefined ? [] : [{ id: leafId, type: "message", message: { role: "toolResult", workspaceState: texts[leafId] } }]);
+    let notify = (_event: object): void => undefined;
     const client = {
-      onNotification: () => undefined,
-      request: (method: string, { leafId = conversation.leafId, targetId = "" }: { leafId?: string; targetId?: string }) =>
-        (method === "coppice/navigate" ? navigate(targetId) : Promise.resolve({ entries: [{ id: leafId, type: "message", message: { role: "toolResult", workspaceState: texts[leafId] } }] })),
+      onNotification: (method: string, listener: typeof notify) => { if (method === "coppice/conversationChanged") notify = listener; },
+      request: async (method: string, { leafId = conversation.leafId, targetId = "" }: { leafId?: string; targetId?: string }) => {
+        if (method === "coppice/conversation/list") return { conversations: [{ id: "c", name: "Shop" }] };
+        if (conversation.isDeleted) throw new CoppiceError("There is no such conversation.", "unknown-conversation");
+        return method === "coppice/navigate" ? navigate(targetId) : { entries: entries(leafId) };
+      },
     };
     const snapshots = Object.assign(workspace.open(), isCut("between the files") && { write: async (id: string, steps: readonly PlacedStep[]) => { await workspace.snapshots.write(id, steps.slice(0, 1)); return die(); } });
     const states = new BranchStates(client as never, memory);
@@ -113,12 +121,12 @@ async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later =
     const answer = ({ id, kind }: FilesOffer): void => { conversation.offers.push(kind); void files.handle({ type: "answerFiles", id, choice: kind === "unfinished" ? unfinished : answers, always: false }, "c"); };
     const post = (message: ToPage): void => { if (message.type === "filesOffer" && message.offer !== undefined) setImmediate(answer, message.offer); };
     const chat = { post, isRunning: () => conversation.runs, putDraft: (_id: string, text: string) => { conversation.drafts.push(text); } };
-    const changes = new FileChanges(snapshots, states, notes as never, memory);
+    const changes = new FileChanges(snapshots, states, memory);
     const files = new BranchFiles(chat as never, client as never, snapshots, states, changes, notes as never, memory);
     const go = (targetId: string) => files.move("c", targetId, () => navigate(targetId) as never, "Say one.");
-    return { files, changes, snapshots, go, ended };
+    return { files, changes, states, snapshots, go, ended, drop: () => { notify({ conversationId: "c", changes: ["deleted"] }); } };
   };
-  return { conversation, next: open, ...open(choice, later, (at) => at === cut) };
+  return { conversation, texts, stored, next: open, ...open(choice, later, (at) => at === cut) };
 }
 
 /** Has the notices of a switch answered one after the other, until `last` is shown, and gives what they said. */
@@ -230,7 +238,7 @@ for (const cut of ["before the files", "between the files"] as const) {
       assert.deepEqual([conversation.leafId, await workspace.files(), changes.unfinished], [there.leaf, { ...there.files, ...OWN }, {}]);
       assert.deepEqual([conversation.drafts, shown], [["Say one."], ["c"]], "what was to be sent is in the input");
       assert.deepEqual(conversation.offers, ["branch", "unfinished", "unfinished"], "refused while a turn runs, it is asked again");
-      assert.deepEqual(notices.slice(0, 2), ["Files were being changed when the window ended. Some of them may not be.", "A turn is running, so no file was changed. Try again when it has ended."]);
+      assert.deepEqual(notices.slice(0, 2), ["Files were being changed in “Shop” when the window ended. Some of them may not be.", "A turn is running, so no file was changed. Try again when it has ended."]);
       // What was on the disk meanwhile is the state of neither branch.
       await next("both").go(away.leaf);
       assert.deepEqual([conversation.leafId, await workspace.files()], [away.leaf, away.files]);
@@ -274,19 +282,92 @@ for (const refuses of ["cancelled", "busy"] as const) {
     conversation.refuses = refuses;
     const { files, changes } = next("undo");
     const recorded = structuredClone(changes.unfinished);
+    const asked: object[] = [];
+    const handle = files.handle.bind(files);
+    files.handle = (...given) => {
+      asked.push([structuredClone(changes.unfinished), conversation.leafId]);
+      return handle(...given);
+    };
     const notices: string[] = [];
     window.answer = (message) => {
       notices.push(message);
-      if (!/busy|kept the conversation/.test(message)) return undefined;
-      assert.deepEqual([changes.unfinished, conversation.leafId], [recorded, "one"]);
-      conversation.refuses = undefined;
+      if (/busy|kept the conversation/.test(message)) conversation.refuses = undefined;
       return undefined;
     };
     await files.resume(() => undefined);
     assert.equal(notices.length, 3);
+    assert.deepEqual(asked, Array(2).fill([recorded, "one"]));
     assert.deepEqual([conversation.leafId, await workspace.files(), changes.unfinished], ["two", TWO, {}]);
   });
 }
+
+for (const [choice, leaf, there] of [["undo", "two", TWO], ["finish", "one", ONE]] as const) {
+  test(`where the server ended after an undoing had moved the conversation, "${choice}" brings it and its files together`, async () => {
+    await using workspace = await Workspace.with({});
+    const { conversation, go, ended, next } = await branches(workspace, "both", "between the files");
+    void go("one");
+    await ended;
+    await workspace.write(OWN);
+    conversation.refuses = "ended";
+    const { files, changes } = next("both", "undo");
+    window.answer = () => undefined;
+    const handle = files.handle.bind(files);
+    files.handle = (message, id) => {
+      if (message.type !== "answerFiles" || conversation.leafId === "one") return handle(message, id);
+      conversation.refuses = undefined;
+      return handle({ ...message, choice }, id);
+    };
+    await files.resume(() => undefined);
+    assert.deepEqual([conversation.leafId, await workspace.files(), changes.unfinished], [leaf, { ...there, ...OWN }, {}]);
+    assert.deepEqual(conversation.offers, ["branch", "unfinished", "unfinished"]);
+  });
+}
+
+test("an undoing that the window's end cut off before the conversation moved leaves the change that it undoes", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, go, ended, next } = await branches(workspace, "both", "between the files");
+  void go("one");
+  await ended;
+  window.answer = () => undefined;
+  const cut = next("both", "undo", (at) => at === "before the conversation has moved");
+  void cut.files.resume(() => undefined);
+  await cut.ended;
+  await next("finish").files.resume(() => undefined);
+  assert.deepEqual([conversation.leafId, await workspace.files()], ["one", ONE]);
+});
+
+test("the record of a switch ends with its conversation, in whichever window or program that is deleted", async () => {
+  for (const isOpen of [true, false]) {
+    await using workspace = await Workspace.with({});
+    const { conversation, changes, drop, go, ended, next } = await branches(workspace, "both", "between the files");
+    void go("one");
+    await ended;
+    await next("cancel").files.resume(() => undefined);
+    assert.deepEqual(Object.keys(changes.unfinished), ["c"]);
+    if (isOpen) drop();
+    conversation.isDeleted = true;
+    if (!isOpen) await next("cancel").files.resume(neverShown);
+    assert.deepEqual([changes.unfinished, conversation.offers], [{}, ["branch", "unfinished"]]);
+  }
+});
+
+test("also before the first message a switch has moved the conversation once and for all", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, texts, go, ended, next } = await branches(workspace, "both", "between the files");
+  texts["first"] = texts["one"] ?? "";
+  void go("first");
+  await ended;
+  window.answer = () => undefined;
+  const { files, changes, states } = next("cancel");
+  await files.resume(() => undefined);
+  await files.settled("c");
+  conversation.leafId = "by a turn";
+  await files.settled("c");
+  assert.equal(states.of("c", "by a turn"), undefined, "what a turn left is not taken for the end of the switch");
+  assert.equal(changes.unfinished["c"]?.hasMoved, true);
+  await next("undo").files.resume(() => undefined);
+  assert.deepEqual([conversation.leafId, await workspace.files()], ["two", TWO]);
+});
 
 test("where a conversation stays at its end and only the files change, a switch that was cut off is asked about, too", async () => {
   await using workspace = await Workspace.with({});
@@ -298,7 +379,7 @@ test("where a conversation stays at its end and only the files change, a switch 
 });
 
 test("whether the conversation has moved is found out before a turn moves it", async () => {
-  for (const [cut, recorded] of [["before the conversation has moved", undefined], ["before the files", "one"]] as const) {
+  for (const [cut, recorded] of [["before the conversation has moved", undefined], ["before the files", true]] as const) {
     await using workspace = await Workspace.with({});
     const { conversation, go, ended, next } = await branches(workspace, "both", cut);
     void go("one");
@@ -306,7 +387,7 @@ test("whether the conversation has moved is found out before a turn moves it", a
     const { files, changes } = next("cancel");
     await files.settled("c");
     conversation.leafId = "after the turn";
-    assert.equal(changes.unfinished["c"]?.leafId, recorded);
+    assert.equal(changes.unfinished["c"]?.hasMoved, recorded);
     await files.resume(() => undefined);
     assert.deepEqual(conversation.offers, recorded === undefined ? ["branch"] : ["branch", "unfinished"]);
   }

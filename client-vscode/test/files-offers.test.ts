@@ -9,7 +9,8 @@ import type { FilesOffer, ToPage } from "../src/chat/messages";
 function windows() {
   const stored = new Map<string, unknown>();
   const memory = { get: <T>(key: string, usual?: T) => (stored.get(key) ?? usual) as T, update: (key: string, value: unknown) => Promise.resolve(void stored.set(key, structuredClone(value))) };
-  return () => {
+  return (raw: Record<string, unknown> = {}) => {
+    for (const [key, value] of Object.entries(raw)) stored.set(key, value);
     const drafts: [string, string][] = [];
     const offers = new FilesOffers({ post: () => undefined, putDraft: (id, text) => { drafts.push([id, text]); } }, memory);
     /** What a page is given that is loaded now. */
@@ -55,4 +56,22 @@ test("a text is in the input of the next window until what comes before it is se
   assert.deepEqual([ended.kinds(), ended.drafts], [[], []]);
   void ended.offers.keeping("c", "Say five.", () => new Promise(() => undefined));
   assert.deepEqual(open().drafts, [["c", "Say five."]]);
+});
+
+test("a text that takes the place of another one is in the input of the next window", async () => {
+  for (const second of ["Say four.", "Say three."]) {
+    const open = windows();
+    const { offers } = open();
+    const first = offers.keeping("c", "Say three.", () => offers.ask("c", "branch"));
+    void offers.keeping("c", second, () => offers.ask("c", "branch"));
+    assert.equal(await first, "cancel");
+    assert.deepEqual(open().drafts, [["c", second]]);
+  }
+});
+
+test("what is stored and is no list of questions or texts is passed over", () => {
+  for (const value of [{}, [1], "c", 1, null]) {
+    const { drafts, kinds } = windows()({ "coppice.filesOffers": value, "coppice.textsToSend": Array.isArray(value) ? { c: 1 } : value });
+    assert.deepEqual([drafts, kinds()], [[], []]);
+  }
 });

@@ -8,7 +8,7 @@ import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
 import type { BranchStates } from "./branch-states";
 import { BranchSwitch, type LeftFiles } from "./branch-switch";
 import type { ChatAccess, Feature } from "./feature";
-import { type FileChanges, type FilePlan, isChange, refuseIfRunning, withProgress } from "./file-changes";
+import { type FileChanges, type FilePlan, isChange, refuseIfRestricted, refuseIfRunning, withProgress } from "./file-changes";
 import { type Choice, FilesOffers } from "./files-offers";
 import type { FromPage, ToPage } from "./messages";
 import type { ModelNotes } from "./model-notes";
@@ -33,6 +33,7 @@ export class BranchFiles implements Feature {
     client.onNotification("coppice/conversationChanged", ({ conversationId, changes: what }) => {
       if (!what.includes("deleted")) return;
       this.#offers.cancel(conversationId);
+      void changes.forget(conversationId);
       void snapshots.forget(conversationId);
     });
     client.onNotification("coppice/didFork", ({ conversationId, forkId }) => void snapshots.share(forkId, conversationId));
@@ -62,6 +63,7 @@ export class BranchFiles implements Feature {
   }
 
   async #move(conversationId: string, targetId: string, navigate: (left: LeftFiles) => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
+    await this.#refuseUnfinished(conversationId);
     const plan = await this.#planFor(conversationId, targetId).catch((error: unknown) => {
       this.snapshots.warn(`Whether files differ on the branch is not known. ${String(error)}`);
       return { failure: sentence(error) };
@@ -69,13 +71,11 @@ export class BranchFiles implements Feature {
     if ("failure" in plan) {
       this.#explain(plan.failure);
       this.#offers.cancel(conversationId);
-      const result = await navigate((beginId) => this.#switch.left(conversationId, beginId, []));
-      if (!result.cancelled) await this.changes.forget(conversationId);
-      return result;
+      return this.#switch.hold(conversationId, () => navigate((beginId) => this.#switch.left(conversationId, beginId, [])));
     }
     const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#offers.ask(conversationId, "branch", plan.steps));
-    if (choice === "both" || choice === "conversation") return this.changes.hold(conversationId, () => this.#switch.go(conversationId, plan, choice === "both", navigate));
-    if (choice === "files") await this.changes.hold(conversationId, () => this.#write(conversationId, plan, "The user brought these files to the state of another branch."));
+    if (choice === "both" || choice === "conversation") return this.#switch.hold(conversationId, () => this.#switch.go(conversationId, plan, choice === "both", navigate));
+    if (choice === "files") await this.#write(conversationId, plan, "The user brought these files to the state of another branch.");
     return undefined;
   }
 
@@ -88,9 +88,12 @@ export class BranchFiles implements Feature {
 
   /** Resolves when the conversation and its files are where its user brought them, before a turn. */
   async settled(conversationId: string): Promise<void> {
-    await this.changes.settled(conversationId);
-    // The turn will have moved the conversation, too.
-    await this.#switch.decide(conversationId).catch((error: unknown) => { this.snapshots.warn(`Whether a change of files was begun is not known. ${String(error)}`); });
+    await this.#switch.settled(conversationId).catch((error: unknown) => { this.snapshots.warn(`Whether a change of files was begun is not known. ${String(error)}`); });
+  }
+
+  /** No question takes the place of that about an unfinished change. */
+  #refuseUnfinished(conversationId: string): Promise<void> {
+    return this.#switch.hold(conversationId, () => Promise.resolve());
   }
 
   /** Offers to finish or to undo what the last window began and did not finish, in the chat of each conversation. */
@@ -101,11 +104,12 @@ export class BranchFiles implements Feature {
 
   /** Brings some files to the state of another branch, and leaves the conversation where it is. */
   async takeOver(conversationId: string, endId: string, choose: (steps: readonly PlacedStep[]) => Promise<readonly PlacedStep[]>): Promise<void> {
+    await this.#refuseUnfinished(conversationId);
     // What the user changed since the last turn is nothing that the other branch may replace.
     const plan = await this.#requirePlan(conversationId, endId, false);
     const steps = [...(await choose(plan.steps))];
     if (steps.length === 0) return;
-    await this.changes.hold(conversationId, () => this.#write(conversationId, { ...plan, steps, only: steps.map(({ shown }) => shown) }, "The user took these files over from another branch."));
+    await this.#write(conversationId, { ...plan, steps, only: steps.map(({ shown }) => shown) }, "The user took these files over from another branch.");
   }
 
   /**
@@ -113,27 +117,29 @@ export class BranchFiles implements Feature {
    * run. False where it was not done; `onUndone` is called when the user takes that back.
    */
   async undoTurn(conversationId: string, states: { leafId: string; base: string; target: string }, onUndone: () => Promise<void>): Promise<boolean> {
-    if (!vscode.workspace.isTrusted) throw new Error("This workspace is not trusted: nothing in it can be changed.");
+    refuseIfRestricted();
+    await this.#refuseUnfinished(conversationId);
     const files = await withProgress(this.snapshots.plan(conversationId, states.base, states.target));
     const plan = { ...files, ...states, before: files.now };
     const isToBeSeen = plan.steps.some((step) => step.isControl || !isChange(step));
     if (isToBeSeen && (await this.#offers.ask(conversationId, "restore", plan.steps)) !== "files") return false;
-    await this.changes.hold(conversationId, () => this.#write(conversationId, plan, "The user undid your changes of these files.", onUndone));
+    await this.#write(conversationId, plan, "The user undid your changes of these files.", onUndone);
     return true;
   }
 
   async #restore(conversationId: string, entryId: string): Promise<void> {
+    await this.#refuseUnfinished(conversationId);
     const plan = await this.#requirePlan(conversationId, entryId);
     if (plan.steps.length === 0) {
       void notify.info("The files are as they were at this message.");
       return;
     }
     if ((await this.#offers.ask(conversationId, "restore", plan.steps)) !== "files") return;
-    await this.changes.hold(conversationId, () => this.#write(conversationId, plan, "The user brought these files to an earlier state."));
+    await this.#write(conversationId, plan, "The user brought these files to an earlier state.");
   }
 
   async #requirePlan(conversationId: string, entryId: string, remembers = true): Promise<FilePlan> {
-    if (!vscode.workspace.isTrusted) throw new Error("This workspace is not trusted: nothing in it can be changed.");
+    refuseIfRestricted();
     const plan = await this.#planFor(conversationId, entryId, remembers);
     if (plan === undefined) throw new Error("The state of the files was not recorded at this message. It is recorded with each message where Git is installed.");
     return plan;
@@ -148,11 +154,15 @@ export class BranchFiles implements Feature {
   }
 
   /** Changes files of a conversation that stays where it is. `what` says to its model whose doing that was. */
-  async #write(conversationId: string, plan: FilePlan, what: string, onUndone?: () => Promise<void>): Promise<void> {
-    refuseIfRunning(this.chat, conversationId);
-    this.#offers.cancel(conversationId);
-    const now = (await this.snapshots.take(conversationId)) ?? plan.now;
-    await this.#note(conversationId, what, await this.changes.write(conversationId, { ...plan, now, before: now }, onUndone && { onUndone }));
+  #write(conversationId: string, plan: FilePlan, what: string, onUndone?: () => Promise<void>): Promise<void> {
+    return this.#switch.hold(conversationId, async () => {
+      refuseIfRunning(this.chat, conversationId);
+      this.#offers.cancel(conversationId);
+      const now = (await this.snapshots.take(conversationId)) ?? plan.now;
+      const change = { ...plan, now, before: now };
+      const undo = this.#switch.undoOf(conversationId, change);
+      await this.#note(conversationId, what, await this.changes.write(conversationId, change, async (after) => { await undo(after); await onUndone?.(); }));
+    });
   }
 
   /** What makes programs run comes along only where a person has seen it. */

@@ -1,11 +1,12 @@
 import type { CoppiceClient } from "../client";
+import { title } from "../conversation-list/model";
 import { CoppiceError, sentence } from "../errors";
 import { notify } from "../notify";
 import type { BranchFile, NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
 import type { BranchStates } from "./branch-states";
 import type { ChatAccess } from "./feature";
-import { type FileChange, type FileChanges, type FilePlan, isChange, type LeftBranch, refuseIfRunning, type Undoing, withProgress } from "./file-changes";
+import { type FileChange, type FileChanges, type FilePlan, isChange, refuseIfRestricted, refuseIfRunning, type Undo, withProgress } from "./file-changes";
 import type { FilesOffers } from "./files-offers";
 import { leftFiles } from "./left-files";
 import type { ModelNotes } from "./model-notes";
@@ -16,11 +17,17 @@ const CHANGED_SINCE = "The user has changed these files since.";
 /** The button of a notification. */
 const SHOW = "Show Chat";
 
+/** Among which a name is looked for. A guess: the newest ones. */
+const MOST_CONVERSATIONS = 1000;
+
 /** What the branch that is left changed in the files; undefined where that is not known. `beginId`: its first entry. */
 export type LeftFiles = (beginId: string) => Promise<BranchFile[] | undefined>;
 
 /** Takes a conversation to another branch with its files, as one step, which the next window can finish or undo. */
 export class BranchSwitch {
+  /** The conversations whose unfinished change is asked about. */
+  readonly #asking = new Set<string>();
+
   constructor(
     private readonly chat: ChatAccess,
     private readonly client: CoppiceClient,
@@ -31,121 +38,156 @@ export class BranchSwitch {
     private readonly offers: FilesOffers,
   ) {}
 
+  /**
+   * Does a work that changes files or branch, for which turns wait. Refused where a change is unfinished; where this one
+   * fails half way, it is asked about at once.
+   */
+  async hold<T>(conversationId: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.changes.hold(conversationId, async () => {
+        if ((await this.#decide(conversationId)) !== undefined) throw new Error("Files were being changed, and some of them may not be. Finish or undo that first: the chat asks about it.");
+        return work();
+      });
+    } catch (error) {
+      void this.resume(conversationId);
+      throw error;
+    }
+  }
+
+  /** Resolves when nothing is under way that changes files or branch. A turn will move the conversation, too. */
+  async settled(conversationId: string): Promise<void> {
+    await this.changes.hold(conversationId, () => this.#decide(conversationId));
+  }
+
   /** Goes by `navigate`. `withFiles`: as planned. `isUndo`: nobody has seen the plan. */
   async go(conversationId: string, plan: FilePlan, withFiles: boolean, navigate: (left: LeftFiles) => Promise<NavigateResult>, isUndo = false): Promise<NavigateResult> {
     this.offers.cancel(conversationId);
-    const earlier = this.changes.unfinished[conversationId];
     // The question may have waited for long.
     const now = (await this.snapshots.take(conversationId)) ?? plan.now;
-    const left = plan.leafId === undefined ? undefined : { leafId: plan.leafId, state: this.states.of(conversationId, plan.leafId) };
-    const change: FilePlan = { ...plan, leafId: undefined, ...left && { left }, now, before: now };
-    const isWritten = withFiles && plan.steps.some(isChange);
-    if (isWritten) await this.changes.begin(conversationId, change);
-    const stay = (): Promise<void> => (earlier === undefined ? this.changes.forget(conversationId) : this.changes.begin(conversationId, earlier));
-    const result = await navigate((beginId) => this.left(conversationId, beginId, withFiles ? plan.steps : [])).catch(async (error: unknown) => {
-      if (earlier !== undefined) await stay();
-      else void this.resume(conversationId); // The server may have ended before its answer came.
-      throw error;
-    });
+    const change: FilePlan = { ...plan, left: { leafId: plan.leafId, state: this.states.of(conversationId, plan.leafId) }, now, before: now, earlier: this.changes.unfinished[conversationId] };
+    if (change.earlier !== undefined || (withFiles && plan.steps.some(isChange))) await this.changes.begin(conversationId, change);
+    const result = await navigate((beginId) => this.left(conversationId, beginId, withFiles ? plan.steps : []));
     if (result.cancelled) {
-      await stay();
+      await this.#decide(conversationId);
       return result;
     }
-    if (left?.state?.isElsewhere !== true) await this.states.remember(conversationId, plan.leafId, { state: now, isElsewhere: false });
-    const leafId = result.leafId ?? undefined;
-    if (isWritten || !withFiles) await this.states.remember(conversationId, leafId, { state: plan.target, isElsewhere: true });
+    const moved = { ...begun(change), leafId: result.leafId ?? undefined };
+    await this.#remember(conversationId, moved, moved.leafId);
     if (withFiles) {
-      await this.changes.write(conversationId, { ...change, leafId }, { isUnseen: isUndo, ...left && { undo: (after) => this.#goBack(conversationId, left, now, after) } });
+      await this.changes.write(conversationId, moved, this.undoOf(conversationId, moved), isUndo);
       await this.#note(conversationId, CHANGED_SINCE, plan.steps.filter(isTheUsers));
     } else {
-      await this.changes.forget(conversationId);
       await this.#note(conversationId, "These files are as the user had them on another branch, not as this conversation left them.", plan.steps);
     }
     return result;
   }
 
-  /**
-   * Takes back that a branch was left with its files: the conversation goes to its end, and the files to their state of
-   * `before`. What was changed in them since the switch, which left `after`, stays where it can be merged.
-   */
-  #goBack(conversationId: string, left: LeftBranch, before: string, after: string): Promise<void> {
-    return this.changes.hold(conversationId, async () => {
-      refuseIfRunning(this.chat, conversationId);
-      const { leafId, state: base = after } = await this.states.at(conversationId);
-      const plan = { ...(await withProgress(this.snapshots.plan(conversationId, base, before))), leafId, base, target: before, before };
-      const result = await this.go(conversationId, plan, true, () => this.client.request("coppice/navigate", { conversationId, targetId: left.leafId }), true);
-      if (result.cancelled) throw new Error("An extension kept the conversation on its branch.");
-      if (result.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
-      if (left.state?.isElsewhere === true) await this.states.remember(conversationId, left.leafId, left.state);
-    });
+  /** Remembers the files of both branches when the conversation has moved, and those on the disk have not. */
+  async #remember(conversationId: string, { left, target, before }: FileChange, leafId: string | undefined): Promise<void> {
+    if (left?.state?.isElsewhere !== true) await this.states.remember(conversationId, left?.leafId, { state: before, isElsewhere: false });
+    await this.states.remember(conversationId, leafId, { state: target, isElsewhere: true });
   }
 
-  /** Finds out whether the conversation moved before a change was cut off. Where it did not, nothing was changed: there is none. */
-  async decide(conversationId: string): Promise<FileChange | undefined> {
+  /**
+   * The change that is not done. Finds out whether the conversation moved before it was cut off: where it did not, nothing
+   * was changed, and what is not done is what it was to undo.
+   */
+  async #decide(conversationId: string): Promise<FileChange | undefined> {
     const change = this.changes.unfinished[conversationId];
-    if (change?.left === undefined || change.leafId !== undefined) return change;
-    const { leafId } = await this.states.at(conversationId);
-    if (leafId === change.left.leafId) {
+    if (change === undefined) return undefined;
+    try {
+      const { leafId } = await this.states.at(conversationId);
+      if (change.left === undefined || change.hasMoved === true) return change;
+      const isMoved = leafId !== change.left.leafId;
+      if (isMoved) await this.#remember(conversationId, change, leafId);
+      const decided = isMoved ? begun(change) : change.earlier;
+      await (decided === undefined ? this.changes.forget(conversationId) : this.changes.begin(conversationId, decided));
+      return decided;
+    } catch (error) {
+      if (!(error instanceof CoppiceError) || error.code !== "unknown-conversation") throw error;
       await this.changes.forget(conversationId);
       return undefined;
     }
-    const moved = { ...change, leafId };
-    await this.changes.begin(conversationId, moved);
-    await this.states.remember(conversationId, leafId, { state: change.target, isElsewhere: true });
-    return moved;
   }
 
-  /** Offers to finish or to undo a change that was begun. `show` leads to its chat, where nobody may be looking. */
+  /** Asks what becomes of a change that is not done, until it is or the user puts that off. `show` leads to its chat, where nobody may be looking. */
   async resume(conversationId: string, show?: () => void): Promise<void> {
+    if (this.#asking.has(conversationId)) return;
+    this.#asking.add(conversationId);
     try {
-      const change = await this.decide(conversationId);
-      if (change === undefined) return;
-      if (show !== undefined) void notify.warn("Files were being changed when the window ended. Some of them may not be.", SHOW).then((answer) => { if (answer === SHOW) show(); });
-      for (let isDone = false; !isDone; ) {
+      for (let isFirst = true; ; isFirst = false) {
+        const change = await this.changes.hold(conversationId, () => this.#decide(conversationId));
+        if (change === undefined) return;
+        if (isFirst && show !== undefined) void this.#notify(conversationId, show);
         const choice = await this.offers.ask(conversationId, "unfinished");
+        if (choice === "leave") await this.changes.forget(conversationId);
         if (choice !== "finish" && choice !== "undo") return;
-        isDone = await (choice === "finish" ? this.#finish(conversationId, change) : this.#undo(conversationId, change)).then(
-          () => true,
-          (error: unknown) => {
-            void notify.error(sentence(error)); // A turn may run meanwhile.
-            return false;
-          },
-        );
+        const { earlier, target } = change;
+        const isForward = (choice === "finish") === (earlier === undefined);
+        const work = () => (isForward ? this.#finish(conversationId, change) : this.#undo(conversationId, { ...change, ...earlier && { before: earlier.target } }, target));
+        await this.changes.hold(conversationId, work).catch((error: unknown) => { void notify.error(sentence(error)); }); // A turn may run meanwhile.
       }
     } catch (error) {
-      if (error instanceof CoppiceError && error.code === "unknown-conversation") await this.changes.forget(conversationId);
-      else this.snapshots.warn(`Whether a change of files is to be finished is not known. ${String(error)}`);
+      this.snapshots.warn(`Whether a change of files is to be finished is not known. ${String(error)}`);
+    } finally {
+      this.#asking.delete(conversationId);
     }
   }
 
-  #finish(conversationId: string, change: FileChange): Promise<void> {
-    const { left, base, target, before } = change;
-    return this.changes.hold(conversationId, async () => {
-      const plan = await this.#rest(conversationId, change, base, target);
-      await this.#complete(conversationId, plan, left && { undo: (after) => this.#goBack(conversationId, left, before, after) });
-    });
+  async #notify(conversationId: string, show: () => void): Promise<void> {
+    const { conversations } = await this.client.request("coppice/conversation/list", { limit: MOST_CONVERSATIONS }).catch(() => ({ conversations: [] }));
+    const conversation = conversations.find(({ id }) => id === conversationId);
+    const name = conversation === undefined ? "" : ` in “${title(conversation)}”`;
+    const answer = await notify.warn(`Files were being changed${name} when the window ended. Some of them may not be.`, SHOW);
+    if (answer === SHOW) show();
   }
 
-  #undo(conversationId: string, change: FileChange): Promise<void> {
-    const { left, target, before } = change;
-    if (left !== undefined) return this.#goBack(conversationId, left, before, target);
-    return this.changes.hold(conversationId, async () => {
-      // Not from the state before: what the user had changed in it would be part of the way.
-      const plan = await this.#rest(conversationId, change, target, before);
-      await this.#complete(conversationId, { ...plan, before: plan.now });
-    });
+  async #finish(conversationId: string, change: FileChange): Promise<void> {
+    await this.#complete(conversationId, await this.#rest(conversationId, change, change.base, change.target));
+  }
+
+  /** Undoes a change later, as one. */
+  undoOf(conversationId: string, change: FileChange): Undo {
+    return (after) => this.hold(conversationId, () => this.#undo(conversationId, change, after));
+  }
+
+  async #undo(conversationId: string, change: FileChange, after: string): Promise<void> {
+    if (change.left !== undefined) {
+      await this.#goBack(conversationId, change.left, change.before, after);
+      return;
+    }
+    // Not from the state before: what the user had changed in it would be part of the way.
+    const plan = await this.#rest(conversationId, change, after, change.before);
+    await this.#complete(conversationId, begun({ ...plan, before: plan.now, earlier: this.changes.unfinished[conversationId] }));
+  }
+
+  /**
+   * Takes back that a branch was left with its files: the conversation goes to its end, and the files to their state of
+   * before. What was changed in them since the switch, which left `after`, stays where it can be merged.
+   */
+  async #goBack(conversationId: string, { leafId: targetId, state: remembered }: NonNullable<FileChange["left"]>, before: string, after: string): Promise<void> {
+    if (targetId === undefined) throw new Error("The conversation cannot go back to before its first message.");
+    refuseIfRestricted();
+    refuseIfRunning(this.chat, conversationId);
+    const { leafId, state: base = after } = await this.states.at(conversationId);
+    const plan = { ...(await withProgress(this.snapshots.plan(conversationId, base, before))), leafId, base, target: before, before };
+    const result = await this.go(conversationId, plan, true, () => this.client.request("coppice/navigate", { conversationId, targetId }), true);
+    if (result.cancelled) throw new Error("An extension kept the conversation on its branch.");
+    if (result.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
+    if (remembered?.isElsewhere === true) await this.states.remember(conversationId, targetId, remembered);
   }
 
   /** What of a change is still to be done, on another way where it is undone. */
   async #rest(conversationId: string, change: FileChange, base: string, target: string): Promise<FilePlan> {
+    refuseIfRestricted();
     refuseIfRunning(this.chat, conversationId);
     const { leafId } = await this.states.at(conversationId);
     const { steps, now } = await withProgress(this.snapshots.plan(conversationId, base, target));
     return { ...change, leafId, base, target, now, steps: steps.filter(({ shown }) => change.only?.includes(shown) !== false) };
   }
 
-  async #complete(conversationId: string, plan: FilePlan, undoing: Undoing = {}): Promise<void> {
-    const written = await this.changes.write(conversationId, plan, { ...undoing, isUnseen: true });
+  async #complete(conversationId: string, plan: FilePlan): Promise<void> {
+    const written = await this.changes.write(conversationId, plan, this.undoOf(conversationId, plan), true);
     await this.#note(conversationId, CHANGED_SINCE, plan.left === undefined ? written : plan.steps.filter(isTheUsers));
   }
 
@@ -165,6 +207,11 @@ export class BranchSwitch {
   #note(conversationId: string, what: string, steps: readonly PlacedStep[]): Promise<void> {
     return this.notes.set(conversationId, what, steps.map(({ shown }) => shown));
   }
+}
+
+/** A change when its conversation has moved. What undoes an undoing is again a change as the first one was. */
+function begun<T extends FileChange>(change: T): T {
+  return { ...change, hasMoved: true, earlier: change.earlier?.earlier === undefined ? change.earlier : undefined };
 }
 
 /** What the user has changed goes along, or stays. */

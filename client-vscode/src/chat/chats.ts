@@ -268,8 +268,10 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
     for (const page of this.#pages) page.showTitle();
   }
 
-  #putDraft(conversationId: string, text: string, { ifEmpty = false } = {}): void {
-    if (ifEmpty && this.#memory.draft(conversationId) !== "") return;
+  #putDraft(conversationId: string, given: string, { ifEmpty = false, afterOther = false } = {}): void {
+    const other = this.#memory.draft(conversationId);
+    if (ifEmpty && other !== "") return;
+    const text = afterOther && other !== "" && other !== given ? `${other}\n\n${given}` : given;
     this.guard(this.#memory.keepDraft(conversationId, text));
     this.#post({ type: "draft", conversationId, text });
     if ((this.#active.shown.id ?? "") === conversationId) this.#active.post({ type: "focus" });

@@ -21,9 +21,9 @@ export interface ChatAccess {
   post(message: ToPage): void;
   /**
    * Puts text into the input of a conversation, whether or not it is shown; with `ifEmpty` only where nothing is written
-   * there. An empty id is the one that the first message will make.
+   * there, with `afterOther` after what is. An empty id is the one that the first message will make.
    */
-  putDraft(conversationId: string, text: string, options?: { ifEmpty?: boolean }): void;
+  putDraft(conversationId: string, text: string, options?: { ifEmpty?: boolean; afterOther?: boolean }): void;
   isRunning(conversationId: string): boolean;
   /** Runs a turn; what goes wrong is shown. */
   run(conversationId: string, outgoing: Outgoing): void;

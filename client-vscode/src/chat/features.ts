@@ -58,7 +58,7 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   const memory = context.workspaceState;
   const notes = new ModelNotes(client, memory);
   const states = new BranchStates(client, memory);
-  const changes = new FileChanges(host.snapshots, states, notes, memory);
+  const changes = new FileChanges(host.snapshots, states, memory);
   let branchFiles!: BranchFiles;
   chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, states, changes, notes, memory)));
   chat.addFeature(() => new DeletedStates(client, host.snapshots, memory));

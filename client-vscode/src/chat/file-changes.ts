@@ -1,57 +1,51 @@
+import * as v from "valibot";
 import * as vscode from "vscode";
 
 import { sentence } from "../errors";
 import { counted } from "../format";
 import { notify } from "../notify";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
-import type { BranchState, BranchStates } from "./branch-states";
+import type { BranchStates } from "./branch-states";
 import type { ChatAccess } from "./feature";
-import type { ModelNotes } from "./model-notes";
 
 const KEY = "coppice.unfinishedChanges";
 /** Names in a notification. A guess: as many as it shows. */
 const MOST_NAMED = 5;
 
-/** A branch that is left with its files. */
-export interface LeftBranch {
-  /** Its end. */
-  leafId: string;
-  /** What was remembered of it. */
-  state: BranchState | undefined;
-}
-
-/** Files that are about to be changed. */
-export interface FileChange {
-  /** The end of their branch; undefined until the conversation is there. */
-  leafId: string | undefined;
-  /** The branch that the conversation leaves; undefined where it stays. */
-  left?: LeftBranch;
-  /** The states between which they are the way; of the second one some may be left out. */
-  base: string;
-  target: string;
+const change = v.object({
+  /** The branch that the conversation leaves: its end, undefined before the first message, and what was remembered of it. */
+  left: v.optional(v.object({ leafId: v.optional(v.string()), state: v.optional(v.object({ state: v.string(), isElsewhere: v.boolean() })) })),
+  /** The conversation has left it. */
+  hasMoved: v.optional(v.boolean()),
+  /** The states between which the files are the way; of the second one some may be left out. */
+  base: v.string(),
+  target: v.string(),
   /** The files that are changed, as they are shown, where others on the way stay. */
-  only?: readonly string[];
+  only: v.optional(v.array(v.string())),
   /** The state to which an undoing goes. */
-  before: string;
-}
+  before: v.string(),
+});
+
+/** Files that are about to be changed. `earlier` is the change that it undoes, which is not done. */
+export type FileChange = v.InferOutput<typeof change> & { earlier?: FileChange | undefined };
+
+const recorded: v.GenericSchema<unknown, FileChange> = v.object({ ...change.entries, earlier: v.optional(v.lazy(() => recorded)) });
 
 export interface FilePlan extends FileChange {
+  /** The end of the branch of the files. */
+  leafId: string | undefined;
   steps: PlacedStep[];
   /** The state in which they are. */
   now: string;
 }
 
-/** How a change is undone. */
-export interface Undoing {
-  /** Takes back more than the files, of which `after` is the state that the change left. */
-  undo?: (after: string) => Promise<void>;
-  /** Called after the undoing. */
-  onUndone?: () => Promise<void>;
-  /** Nobody has seen before which files cannot be changed: the change is such an undoing, for instance. */
-  isUnseen?: boolean;
-}
+/** Undoes a change, which left the files in the state `after`. */
+export type Undo = (after: string) => Promise<void>;
 
-/** Changes files by plans, each of which can be undone as one, and is recorded until it is done. */
+/**
+ * Changes files by plans, each of which can be undone as one. A change is recorded from before its first step until it is
+ * finished, undone or given up, or its conversation is deleted.
+ */
 export class FileChanges {
   /** By conversation, a change of branch or files that a turn has to wait for. */
   readonly #going = new Map<string, Promise<unknown>>();
@@ -59,32 +53,27 @@ export class FileChanges {
   constructor(
     private readonly snapshots: WorkspaceSnapshots,
     private readonly states: BranchStates,
-    private readonly notes: ModelNotes,
     private readonly memory: vscode.Memento,
   ) {}
 
   /** By conversation, the changes that were begun and are not done: the window ended, for instance. */
   get unfinished(): Readonly<Record<string, FileChange>> {
-    return this.memory.get(KEY, {});
+    const stored = Object.entries(this.memory.get<object>(KEY, {})).map(([id, value]) => [id, v.safeParse(recorded, value)] as const);
+    return Object.fromEntries(stored.flatMap(([id, { success, output }]) => (success ? [[id, output]] : [])));
   }
 
   /** Records a change that is about to begin. */
-  async begin(conversationId: string, { leafId, left, base, target, only, before }: FileChange): Promise<void> {
-    await this.#put(conversationId, { leafId, ...left && { left }, base, target, ...only && { only }, before });
+  async begin(conversationId: string, { left, hasMoved, base, target, only, before, earlier }: FileChange): Promise<void> {
+    await this.#put(conversationId, { left, hasMoved, base, target, only, before, earlier });
   }
 
   async forget(conversationId: string): Promise<void> {
     if (Object.hasOwn(this.unfinished, conversationId)) await this.#put(conversationId, undefined);
   }
 
-  /** Resolves when the conversation and its files are where its user brought them. */
-  async settled(conversationId: string): Promise<void> {
-    await this.#going.get(conversationId)?.catch(() => undefined);
-  }
-
-  /** Has turns of the conversation wait for this work. */
+  /** Does one work after the other. */
   async hold<T>(conversationId: string, work: () => Promise<T>): Promise<T> {
-    const going = work();
+    const going = (this.#going.get(conversationId) ?? Promise.resolve()).then(work, work);
     this.#going.set(conversationId, going);
     try {
       return await going;
@@ -93,15 +82,15 @@ export class FileChanges {
     }
   }
 
-  /** Changes the files, offers to undo that, and gives the steps that were taken. */
-  async write(conversationId: string, plan: FilePlan, undoing: Undoing = {}): Promise<PlacedStep[]> {
+  /** Changes the files, offers to undo that, and gives the steps that were taken. `isUnseen`: nobody has seen the plan. */
+  async write(conversationId: string, plan: FilePlan, undo: Undo, isUnseen = false): Promise<PlacedStep[]> {
     const { steps, now, leafId } = plan;
     const changed = steps.filter(isChange);
-    const conflicts = undoing.isUnseen === true ? steps.filter((step) => !isChange(step)) : [];
+    const conflicts = isUnseen ? steps.filter((step) => !isChange(step)) : [];
     if (changed.length === 0) {
       await this.forget(conversationId);
       await this.states.remember(conversationId, leafId, { state: now, isElsewhere: false });
-      if (conflicts.length > 0) void this.#report(conversationId, { ...plan, steps: [] }, conflicts, undefined, undoing);
+      if (conflicts.length > 0) void this.#report({ ...plan, steps: [] }, conflicts, undefined, undo);
       return [];
     }
     await this.begin(conversationId, plan);
@@ -109,22 +98,20 @@ export class FileChanges {
     await this.forget(conversationId);
     if (state !== undefined) await this.states.remember(conversationId, leafId, { state, isElsewhere: false });
     const written = changed.filter((step) => !stayed.includes(step));
-    void this.#report(conversationId, { ...plan, steps: written }, [...conflicts, ...stayed], state, undoing);
+    void this.#report({ ...plan, steps: written }, [...conflicts, ...stayed], state, undo);
     return written;
   }
 
-  async #report(conversationId: string, { steps, before, leafId }: FilePlan, stayed: readonly PlacedStep[], after: string | undefined, { undo, onUndone }: Undoing): Promise<void> {
+  async #report({ steps, left }: FilePlan, stayed: readonly PlacedStep[], after: string | undefined, undo: Undo): Promise<void> {
     const names = stayed.slice(0, MOST_NAMED).map(({ shown }) => shown).join(", ");
     const rest = stayed.length === 0 ? "" : ` ${counted(stayed.length, "file")} changed meanwhile or could not be written, and stayed: ${names}${stayed.length > MOST_NAMED ? ", …" : ""}.`;
     const show = stayed.length === 0 ? notify.info : notify.warn;
     const actions = after === undefined || steps.length === 0 ? [] : ["Undo"];
-    const what = `${undo === undefined ? "Changed" : "Went to the branch and changed"} ${counted(steps.length, "file")}.${rest}`;
+    const what = `${left === undefined ? "Changed" : "Went to the branch and changed"} ${counted(steps.length, "file")}.${rest}`;
     let answer = await show(what, ...actions);
     while (answer === "Undo" && after !== undefined) {
       try {
-        if (undo === undefined) await this.#undoFiles(conversationId, after, before, leafId);
-        else await undo(after);
-        await onUndone?.();
+        await undo(after);
         return;
       } catch (error) {
         // A turn may run meanwhile.
@@ -133,16 +120,14 @@ export class FileChanges {
     }
   }
 
-  async #undoFiles(conversationId: string, after: string, before: string, leafId: string | undefined): Promise<void> {
-    const plan = await this.snapshots.plan(conversationId, after, before);
-    const undone = await this.write(conversationId, { ...plan, before: plan.now, base: after, target: before, leafId }, { isUnseen: true });
-    await this.notes.set(conversationId, "The user has changed these files since.", undone.map(({ shown }) => shown));
-  }
-
   async #put(conversationId: string, change: FileChange | undefined): Promise<void> {
     const others = Object.entries(this.unfinished).filter(([id]) => id !== conversationId);
     await this.memory.update(KEY, Object.fromEntries(change === undefined ? others : [...others, [conversationId, change]]));
   }
+}
+
+export function refuseIfRestricted(): void {
+  if (!vscode.workspace.isTrusted) throw new Error("This workspace is not trusted: nothing in it can be changed.");
 }
 
 export function refuseIfRunning(chat: Pick<ChatAccess, "isRunning">, conversationId: string): void {

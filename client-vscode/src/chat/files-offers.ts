@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import * as v from "valibot";
 import * as vscode from "vscode";
 
 import type { PlacedStep } from "../snapshots/workspace";
@@ -10,6 +11,9 @@ const OPEN = "coppice.filesOffers";
 const TEXTS = "coppice.textsToSend";
 /** Files that an offer names. A guess: more than anybody reads. */
 const MOST_NAMED = 100;
+
+const openIds = v.fallback(v.array(v.string()), []);
+const textsById = v.fallback(v.record(v.string(), v.string()), {});
 
 type Answer = Extract<FromPage, { type: "answerFiles" }>;
 export type Choice = Answer["choice"];
@@ -26,16 +30,17 @@ interface Asked {
 export class FilesOffers {
   /** By conversation. */
   readonly #asked = new Map<string, Asked>();
+  /** By conversation, what is to be sent. */
+  readonly #texts = new Map<string, { text: string }>();
 
   constructor(
     private readonly chat: Pick<ChatAccess, "post" | "putDraft">,
     private readonly memory: Pick<vscode.Memento, "get" | "update">,
   ) {
-    for (const conversationId of this.#open) void this.ask(conversationId, "unanswered");
-    for (const [conversationId, text] of Object.entries(this.#texts)) {
-      this.#keep(conversationId, undefined);
-      chat.putDraft(conversationId, text, { ifEmpty: true });
-    }
+    const texts = Object.entries(v.parse(textsById, memory.get(TEXTS)));
+    for (const conversationId of v.parse(openIds, memory.get(OPEN))) void this.ask(conversationId, "unanswered");
+    for (const [conversationId, text] of texts) chat.putDraft(conversationId, text, { afterOther: true });
+    this.#store();
   }
 
   greet(post: (message: ToPage) => void): void {
@@ -56,15 +61,15 @@ export class FilesOffers {
     const most = Math.max(MOST_NAMED, order.filter(({ isControl }) => isControl).length);
     const files = order.slice(0, most).map(({ shown, fate, added, removed, isControl }) => ({ path: shown, fate, added, removed, isControl }));
     const offer: FilesOffer = { id: randomUUID(), kind, files, more: steps.length - files.length };
-    if (kind !== "unfinished") this.#setOpen(conversationId, true);
     return new Promise((resolve) => {
       const answer = (choice: Choice): void => {
         this.#asked.delete(conversationId);
-        this.#setOpen(conversationId, false);
+        this.#store();
         this.chat.post({ type: "filesOffer", conversationId });
         resolve(choice);
       };
       this.#asked.set(conversationId, { offer, answer });
+      this.#store();
       this.chat.post({ type: "filesOffer", conversationId, offer });
     });
   }
@@ -75,32 +80,22 @@ export class FilesOffers {
 
   /** Does what comes before a text is sent. Where the window ends meanwhile, the next one has the text in the input. */
   async keeping<T>(conversationId: string, text: string | undefined, work: () => Promise<T>): Promise<T> {
-    if (text !== undefined) this.#keep(conversationId, text);
+    if (text === undefined) return work();
+    const own = { text };
+    this.#texts.set(conversationId, own);
+    this.#store();
     try {
       return await work();
     } finally {
-      if (text !== undefined) this.#keep(conversationId, undefined);
+      if (this.#texts.get(conversationId) === own) this.#texts.delete(conversationId);
+      this.#store();
     }
   }
 
-  /** The conversations whose question is not answered. */
-  get #open(): readonly string[] {
-    return this.memory.get(OPEN, []);
-  }
-
-  #setOpen(conversationId: string, isOpen: boolean): void {
-    const others = this.#open.filter((id) => id !== conversationId);
-    void this.memory.update(OPEN, isOpen ? [...others, conversationId] : others);
-  }
-
-  /** By conversation. */
-  get #texts(): Readonly<Record<string, string>> {
-    return this.memory.get(TEXTS, {});
-  }
-
-  #keep(conversationId: string, text: string | undefined): void {
-    const others = Object.entries(this.#texts).filter(([id]) => id !== conversationId);
-    void this.memory.update(TEXTS, Object.fromEntries(text === undefined ? others : [...others, [conversationId, text]]));
+  #store(): void {
+    const open = [...this.#asked].filter(([, { offer }]) => offer.kind !== "unfinished");
+    void this.memory.update(OPEN, open.map(([conversationId]) => conversationId));
+    void this.memory.update(TEXTS, Object.fromEntries([...this.#texts].map(([conversationId, { text }]) => [conversationId, text])));
   }
 }
 

@@ -99,7 +99,7 @@ const fromPage = v.variant("type", [
   v.object({ type: v.literal("reviewTurn"), entryId: id, action: v.picklist(["keep", "undo", "review"]) }),
   ...composerFromPage,
   /** Answers the offer of this id; `always`: also each later one. */
-  v.object({ type: v.literal("answerFiles"), id, choice: v.picklist(["both", "conversation", "files", "finish", "undo", "cancel"]), always: v.boolean() }),
+  v.object({ type: v.literal("answerFiles"), id, choice: v.picklist(["both", "conversation", "files", "finish", "undo", "leave", "cancel"]), always: v.boolean() }),
   /** Restores the files as they were at a message. */
   v.object({ type: v.literal("restoreFiles"), entryId: id }),
   /** Takes code of a message into an editor: at the cursor, or where the user says. */

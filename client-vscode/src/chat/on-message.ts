@@ -51,7 +51,7 @@ export class MessageActions implements Feature {
   async #resend(page: PageAccess, conversationId: string, entryId: string, text: string | undefined): Promise<void> {
     const { entry, attached } = await messageOf(this.client, conversationId, entryId);
     const content = messageContent(entry, text, attached);
-    const putBack = (): void => { if (text !== undefined) this.access.putDraft(conversationId, text, { ifEmpty: true }); };
+    const putBack = (): void => { if (text !== undefined) this.access.putDraft(conversationId, text, { afterOther: true }); };
     const navigate = () => this.client.request("coppice/navigate", { conversationId, targetId: entryId });
     const result = await this.branchFiles.move(conversationId, entryId, navigate, text).catch((error: unknown) => {
       putBack();

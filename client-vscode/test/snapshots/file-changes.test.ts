@@ -17,6 +17,8 @@ import { window } from "../agent/vscode";
 
 const NAMES = ["a", "b", "c", "own"];
 
+const neverUndone = (): Promise<void> => Promise.reject(new Error("undone"));
+
 function memento(): Memento {
   const stored = new Map<string, unknown>();
   const get = (key: string, otherwise?: unknown): unknown => stored.get(key) ?? otherwise;
@@ -38,7 +40,7 @@ async function afterKill(choice: "finish" | "undo" | "cancel", byUser: Record<st
     const mine = await take();
 
     const memory = memento();
-    const client = { onNotification: () => undefined, request: () => Promise.resolve({ entries: [{ id: "leaf", type: "label" }] }) };
+    const client = { onNotification: () => undefined, request: () => Promise.resolve({ conversations: [], entries: [{ id: "leaf", type: "label" }] }) };
     const states = new BranchStates(client as never, memory);
     const killed = Object.create(snapshots) as WorkspaceSnapshots;
     killed.plan = (...given) => snapshots.plan(...given);
@@ -49,7 +51,7 @@ async function afterKill(choice: "finish" | "undo" | "cancel", byUser: Record<st
     const { steps, now } = await snapshots.plan("c", mine, other);
     const only = ["a", "b"];
     const plan = { steps: steps.filter(({ path }) => only.includes(path)), base: mine, target: other, only, now, before: now, leafId: "leaf" };
-    await assert.rejects(new FileChanges(killed, states, undefined as never, memory).write("c", plan), /has ended/);
+    await assert.rejects(new FileChanges(killed, states, memory).write("c", plan, neverUndone), /has ended/);
     for (const [name, text] of Object.entries({ own: "by the user", ...byUser })) await writeFile(join(folder, name), `${text}\n`);
 
     const asked: string[] = [];
@@ -59,7 +61,7 @@ async function afterKill(choice: "finish" | "undo" | "cancel", byUser: Record<st
       return undefined;
     };
     const notes = { set: () => Promise.resolve() } as unknown as ModelNotes;
-    const changes = new FileChanges(snapshots, states, notes, memory);
+    const changes = new FileChanges(snapshots, states, memory);
     const post = (message: ToPage): void => {
       if (message.type !== "filesOffer" || message.offer === undefined) return;
       const { id, kind } = message.offer;

@@ -10,7 +10,7 @@ const FATES = { written: "", deleted: "is deleted", merged: "with your changes",
 const BUTTONS = {
   branch: [["both", "Conversation and Files"], ["conversation", "Conversation Only"], ["files", "Files Only"]],
   restore: [["files", "Restore"]],
-  unfinished: [["finish", "Finish"], ["undo", "Undo"]],
+  unfinished: [["finish", "Finish"], ["undo", "Undo"], ["leave", "Leave Files"]],
   unanswered: [],
 } as const;
 const CANCEL = { branch: "Cancel", restore: "Cancel", unfinished: "Later", unanswered: "OK" } as const;
@@ -18,7 +18,7 @@ const TITLES = { unfinished: "The window ended while files were being changed", 
 const HINTS = {
   branch: undefined,
   restore: undefined,
-  unfinished: "Some of them may not be changed yet. Undo also takes the conversation back, where it went to another branch.",
+  unfinished: "Some of them may not be changed yet. Undo also takes the conversation back, where it went to another branch. Leave Files leaves both as they are now.",
   unanswered: "No file was changed, and the conversation stayed where it was.",
 } as const;
 const ONCE = "Not from now on: no switch would go to the other branch";
