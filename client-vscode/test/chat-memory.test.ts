@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ChatMemory } from "../src/chat/memory";
+import { ChatMemory, draftWith } from "../src/chat/memory";
 
 function memento(stored?: unknown) {
   const state = { stored };
@@ -31,4 +31,11 @@ test("an empty draft and a place at the end are removed, and what was kept in an
   await memory.keepPlace({ type: "place", key: "c1" });
   assert.deepEqual(memory.all, { drafts: {}, places: {} });
   assert.equal(memory.draft("c1"), "");
+});
+
+test("a text is put after a draft once, and neither is lost", () => {
+  assert.equal(draftWith("", "Say three."), "Say three.");
+  assert.equal(draftWith("Mine.", "Say three."), "Mine.\n\nSay three.");
+  for (const draft of ["Say three.", "Mine.\n\nSay three."]) assert.equal(draftWith(draft, "Say three."), draft);
+  assert.equal(draftWith("Then say three.", "three."), "Then say three.\n\nthree.");
 });

@@ -12,7 +12,10 @@ function windows() {
   return (raw: Record<string, unknown> = {}) => {
     for (const [key, value] of Object.entries(raw)) stored.set(key, value);
     const drafts: [string, string][] = [];
-    const offers = new FilesOffers({ post: () => undefined, putDraft: (id, text) => { drafts.push([id, text]); } }, memory);
+    const offers = new FilesOffers({ post: () => undefined, putDraft: (id, text, options) => {
+      assert.deepEqual(options, { afterOther: true }, "another draft stays");
+      drafts.push([id, text]);
+    } }, memory);
     /** What a page is given that is loaded now. */
     const shown = (): Record<string, FilesOffer> => {
       const given: ToPage[] = [];

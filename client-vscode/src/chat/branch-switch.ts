@@ -45,7 +45,7 @@ export class BranchSwitch {
   async hold<T>(conversationId: string, work: () => Promise<T>): Promise<T> {
     try {
       return await this.changes.hold(conversationId, async () => {
-        if ((await this.#decide(conversationId)) !== undefined) throw new Error("Files were being changed, and some of them may not be. Finish or undo that first: the chat asks about it.");
+        if ((await this.#decide(conversationId)) !== undefined) throw new Error("A change of files was cut off. Finish it, undo it or leave the files first: the chat asks about it.");
         return work();
       });
     } catch (error) {

@@ -8,7 +8,7 @@ import type { ErrorCode } from "../protocol.gen";
 import type { Servers } from "../server/servers";
 import { Activities } from "./activity";
 import type { ChatAccess, Feature } from "./feature";
-import { ChatMemory } from "./memory";
+import { ChatMemory, draftWith } from "./memory";
 import type { FromPage, ToPage } from "./messages";
 import { ModelOffer } from "./offer";
 import { ChatPage, type PageHost } from "./page";
@@ -271,7 +271,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
   #putDraft(conversationId: string, given: string, { ifEmpty = false, afterOther = false } = {}): void {
     const other = this.#memory.draft(conversationId);
     if (ifEmpty && other !== "") return;
-    const text = afterOther && other !== "" && other !== given ? `${other}\n\n${given}` : given;
+    const text = afterOther ? draftWith(other, given) : given;
     this.guard(this.#memory.keepDraft(conversationId, text));
     this.#post({ type: "draft", conversationId, text });
     if ((this.#active.shown.id ?? "") === conversationId) this.#active.post({ type: "focus" });

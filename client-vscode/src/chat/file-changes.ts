@@ -58,7 +58,7 @@ export class FileChanges {
 
   /** By conversation, the changes that were begun and are not done: the window ended, for instance. */
   get unfinished(): Readonly<Record<string, FileChange>> {
-    const stored = Object.entries(this.memory.get<object>(KEY, {})).map(([id, value]) => [id, v.safeParse(recorded, value)] as const);
+    const stored = Object.entries(this.memory.get<object | null>(KEY) ?? {}).map(([id, value]) => [id, v.safeParse(recorded, value)] as const);
     return Object.fromEntries(stored.flatMap(([id, { success, output }]) => (success ? [[id, output]] : [])));
   }
 

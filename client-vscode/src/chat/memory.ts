@@ -38,6 +38,12 @@ export class ChatMemory {
   }
 }
 
+/** A draft that a text is put after, once. */
+export function draftWith(draft: string, text: string): string {
+  if (draft === "") return text;
+  return `\n\n${draft}`.endsWith(`\n\n${text}`) ? draft : `${draft}\n\n${text}`;
+}
+
 /** The newest values, with one of them changed or removed. */
 function changed<T>(values: Readonly<Record<string, T>>, key: string, value: T | undefined): Record<string, T> {
   const others = Object.entries(values).filter(([each]) => each !== key);

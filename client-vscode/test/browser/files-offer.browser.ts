@@ -37,11 +37,11 @@ inBrowser("the offer names its files, is answered with the keyboard, and leaves 
   assert.equal(await card.count(), 0);
 });
 
-inBrowser("a change that the window's end cut off is finished, undone, or left for later", {}, async (panel) => {
+inBrowser("a change that the window's end cut off is finished, undone, given up, or left for later", {}, async (panel) => {
   await panel.post(RUNNING, shown(TALK), { type: "filesOffer", conversationId: "c1", offer: { id: "offer-2", kind: "unfinished", files: [], more: 0 } });
   const card = panel.page.getByTestId("files-offer");
-  for (const name of ["Finish", "Undo", "Later"]) await card.getByRole("button", { name, exact: true }).press("Enter");
-  assert.deepEqual((await panel.asked()).flatMap((message) => (message.type === "answerFiles" ? [message.choice] : [])), ["finish", "undo", "cancel"]);
+  for (const name of ["Finish", "Undo", "Leave Files", "Later"]) await card.getByRole("button", { name, exact: true }).press("Enter");
+  assert.deepEqual((await panel.asked()).flatMap((message) => (message.type === "answerFiles" ? [message.choice] : [])), ["finish", "undo", "leave", "cancel"]);
   assert.equal(await card.getByRole("checkbox").count() + await card.getByRole("list").count(), 0);
 });
 
