@@ -188,6 +188,7 @@ test("what would change files or branch is refused while a change is unfinished,
   const later = next("cancel");
   const { files, changes } = later;
   await files.resume(() => undefined);
+  later.snapshots.plan = () => assert.fail("planned");
   const recorded = structuredClone(changes.unfinished);
   const base = recorded["c"]?.base ?? "";
   const attempts: (() => Promise<unknown>)[] = [
