@@ -145,6 +145,32 @@ test("an undoing that the window's end cut off before the conversation moved lea
   assert.deepEqual([conversation.leafId, await workspace.files()], ["one", ONE]);
 });
 
+test("an undoing of which no file is left to change is one step, too", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, go, ended, next } = await branches(workspace, "both", "before the files");
+  void go("one");
+  await ended;
+  window.answer = () => undefined;
+  const cut = next("both", "undo", (at) => at === "before the files");
+  void cut.files.resume(() => undefined);
+  await cut.ended;
+  assert.deepEqual([conversation.leafId, await workspace.files()], ["two", TWO]);
+  await next("finish").files.resume(() => undefined);
+  assert.deepEqual([conversation.leafId, await workspace.files()], ["one", ONE]);
+});
+
+test("what the user had changed before a switch that was cut off belongs to the branch that it left", async () => {
+  await using workspace = await Workspace.with({});
+  const { go, ended, next } = await branches(workspace, "both", "before the files");
+  await workspace.write(OWN);
+  void go("one");
+  await ended;
+  window.answer = () => undefined;
+  await next("finish").files.resume(() => undefined);
+  await next("both").go("two");
+  assert.deepEqual(await workspace.files(), { ...TWO, ...OWN });
+});
+
 test("the record of a switch ends with its conversation, in whichever window or program that is deleted", async () => {
   for (const isOpen of [true, false]) {
     await using workspace = await Workspace.with({});
