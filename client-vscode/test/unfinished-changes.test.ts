@@ -132,18 +132,21 @@ for (const [choice, leaf, there] of [["undo", "two", TWO], ["finish", "one", ONE
   });
 }
 
-test("an undoing that the window's end cut off before the conversation moved leaves the change that it undoes", async () => {
-  await using workspace = await Workspace.with({});
-  const { conversation, go, ended, next } = await branches(workspace, "both", "between the files");
-  void go("one");
-  await ended;
-  window.answer = () => undefined;
-  const cut = next("both", "undo", (at) => at === "before the conversation has moved");
-  void cut.files.resume(() => undefined);
-  await cut.ended;
-  await next("finish").files.resume(() => undefined);
-  assert.deepEqual([conversation.leafId, await workspace.files()], ["one", ONE]);
-});
+for (const [targetId, leaf] of [["one", "one"], ["first", undefined]] as const) {
+  test(`an undoing that the window's end cut off before the conversation moved leaves the change that it undoes: ${targetId}`, async () => {
+    await using workspace = await Workspace.with({});
+    const { conversation, texts, go, ended, next } = await branches(workspace, "both", "between the files");
+    texts["first"] = texts["one"] ?? "";
+    void go(targetId);
+    await ended;
+    window.answer = () => undefined;
+    const cut = next("both", "undo", (at) => at === "before the conversation has moved");
+    void cut.files.resume(() => undefined);
+    await cut.ended;
+    await next("finish").files.resume(() => undefined);
+    assert.deepEqual([conversation.leafId, await workspace.files()], [leaf, ONE]);
+  });
+}
 
 test("an undoing of which no file is left to change is one step, too", async () => {
   await using workspace = await Workspace.with({});
@@ -200,7 +203,10 @@ test("also before the first message a switch has moved the conversation once and
   await files.settled("c");
   assert.equal(states.of("c", "by a turn"), undefined, "what a turn left is not taken for the end of the switch");
   assert.equal(changes.unfinished["c"]?.hasMoved, true);
+  conversation.leafId = undefined;
+  const shown = noticesUntil(/cannot go back to before its first message/, [undefined, "Undo"]);
   await next("undo").files.resume(() => undefined);
+  await shown;
   assert.deepEqual([conversation.leafId, await workspace.files()], ["two", TWO]);
 });
 
