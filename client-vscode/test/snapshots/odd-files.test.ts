@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { mock, test } from "node:test";
 
 import { BranchFiles } from "../../src/chat/branch-files";
+import { FileChanges } from "../../src/chat/file-changes";
 import { BatchCheck } from "../../src/snapshots/contents";
 import { blobId, GitError, HiddenGit } from "../../src/snapshots/git";
 import { Workspace } from "./recorded";
@@ -243,7 +244,8 @@ test("a fork keeps the states that its entries name when the original and a fork
   await writeFile(workspace.path(".git/info/exclude"), "notes\n");
   const listeners: Record<string, (params: object) => void> = {};
   const client = { onNotification: (name: string, listener: (params: object) => void) => { listeners[name] = listener; } };
-  new BranchFiles(undefined as never, client as never, workspace.snapshots, undefined as never, undefined as never, undefined as never, { get: (_key: string, usual: unknown) => usual } as never);
+  const memory = { get: (_key: string, usual: unknown) => usual, update: () => Promise.resolve() } as never;
+  new BranchFiles(undefined as never, client as never, workspace.snapshots, undefined as never, new FileChanges(workspace.snapshots, undefined as never, memory), undefined as never, memory);
   const first = await workspace.take();
   listeners["coppice/didFork"]?.({ conversationId: "c", forkId: "between" });
   listeners["coppice/didFork"]?.({ conversationId: "between", forkId: "fork" });
