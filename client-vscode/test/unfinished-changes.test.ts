@@ -177,12 +177,15 @@ test("what the user had changed before a switch that was cut off belongs to the 
 test("the record of a switch ends with its conversation, in whichever window or program that is deleted", async () => {
   for (const isOpen of [true, false]) {
     await using workspace = await Workspace.with({});
-    const { conversation, changes, drop, go, ended, next } = await branches(workspace, "both", "between the files");
+    const { conversation, changes, snapshots, drop, go, ended, next } = await branches(workspace, "both", "between the files");
     void go("one");
     await ended;
     await next("cancel").files.resume(() => undefined);
     assert.deepEqual(Object.keys(changes.unfinished), ["c"]);
-    if (isOpen) drop();
+    if (isOpen) {
+      drop();
+      await snapshots.forget("c"); // after what the end of the conversation forgets
+    }
     conversation.isDeleted = true;
     if (!isOpen) await next("cancel").files.resume(neverShown);
     assert.deepEqual([changes.unfinished, conversation.offers], [{}, ["branch", "unfinished"]]);
@@ -337,4 +340,33 @@ test("a turn that is sent while the rest of a switch is looked for begins when t
   };
   await files.resume(() => undefined);
   assert.deepEqual(await turn, ONE);
+});
+
+test("a conversation that went on while the question was open stays where it is", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, texts, files, changes, states, go } = await branches(workspace, "both");
+  const handle = files.handle.bind(files);
+  files.handle = async (message, id) => {
+    conversation.leafId = "two-b";
+    texts["two-b"] = await workspace.take();
+    return handle(message, id);
+  };
+  await assert.rejects(go("one"), /gone on since/);
+  assert.deepEqual([conversation.leafId, changes.unfinished, states.of("c", "two-b")], ["two-b", {}, undefined]);
+});
+
+test("files that are undone after the conversation went elsewhere are those of the branch where they were changed", async () => {
+  await using workspace = await Workspace.with({});
+  const { texts, next } = await branches(workspace, "files");
+  texts["three"] = texts["two"] ?? "";
+  let click = (_button: string): void => undefined;
+  const undone = noticesUntil(/./, [new Promise<string>((resolve) => { click = resolve; })]);
+  await next("files").go("one");
+  const { go, states } = next("conversation");
+  await go("three");
+  const before = states.of("c", "three");
+  click("Undo");
+  await undone;
+  assert.deepEqual([before?.isElsewhere, states.of("c", "three")], [true, before]);
+  assert.deepEqual(states.of("c", "two"), { state: before?.state, isElsewhere: false });
 });

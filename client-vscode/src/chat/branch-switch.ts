@@ -23,6 +23,9 @@ const MOST_CONVERSATIONS = 1000;
 /** What the branch that is left changed in the files; undefined where that is not known. `beginId`: its first entry. */
 export type LeftFiles = (beginId: string) => Promise<BranchFile[] | undefined>;
 
+/** `leafId`: the end of the branch whose files were changed; else they are those of the branch where one is. */
+type UndoableChange = FileChange & { leafId?: string | undefined };
+
 /** Takes a conversation to another branch with its files, as one step, which the next window can finish or undo. */
 export class BranchSwitch {
   /** The conversations whose unfinished change is asked about. */
@@ -63,12 +66,14 @@ export class BranchSwitch {
   async go(conversationId: string, plan: FilePlan, withFiles: boolean, navigate: (left: LeftFiles) => Promise<NavigateResult>, isUndo = false): Promise<NavigateResult> {
     this.offers.cancel(conversationId);
     // The question may have waited for long.
+    refuseIfRunning(this.chat, conversationId);
+    if ((await this.states.at(conversationId)).leafId !== plan.leafId) throw new Error("The conversation has gone on since. Try again.");
     const now = (await this.snapshots.take(conversationId)) ?? plan.now;
     const change: FilePlan = { ...plan, left: { leafId: plan.leafId, state: this.states.of(conversationId, plan.leafId) }, now, before: now, earlier: this.changes.unfinished[conversationId] };
     if (change.earlier !== undefined || (withFiles && plan.steps.some(isChange))) await this.changes.begin(conversationId, change);
     const result = await navigate((beginId) => this.left(conversationId, beginId, withFiles ? plan.steps : []));
     if (result.cancelled) {
-      await this.#decide(conversationId);
+      await this.#record(conversationId, change.earlier);
       return result;
     }
     const moved = { ...begun(change), leafId: result.leafId ?? undefined };
@@ -101,13 +106,17 @@ export class BranchSwitch {
       const isMoved = leafId !== change.left.leafId;
       if (isMoved) await this.#remember(conversationId, change, leafId);
       const decided = isMoved ? begun(change) : change.earlier;
-      await (decided === undefined ? this.changes.forget(conversationId) : this.changes.begin(conversationId, decided));
+      await this.#record(conversationId, decided);
       return decided;
     } catch (error) {
       if (!(error instanceof CoppiceError) || error.code !== "unknown-conversation") throw error;
       await this.changes.forget(conversationId);
       return undefined;
     }
+  }
+
+  async #record(conversationId: string, unfinished: FileChange | undefined): Promise<void> {
+    await (unfinished === undefined ? this.changes.forget(conversationId) : this.changes.begin(conversationId, unfinished));
   }
 
   /** Asks what becomes of a change that is not done, until it is or the user puts that off. `show` leads to its chat, where nobody may be looking. */
@@ -147,18 +156,18 @@ export class BranchSwitch {
   }
 
   /** Undoes a change later, as one. */
-  undoOf(conversationId: string, change: FileChange): Undo {
+  undoOf(conversationId: string, change: UndoableChange): Undo {
     return (after) => this.hold(conversationId, () => this.#undo(conversationId, change, after));
   }
 
-  async #undo(conversationId: string, change: FileChange, after: string): Promise<void> {
+  async #undo(conversationId: string, change: UndoableChange, after: string): Promise<void> {
     if (change.left !== undefined) {
       await this.#goBack(conversationId, change.left, change.before, after);
       return;
     }
     // Not from the state before: what the user had changed in it would be part of the way.
     const plan = await this.#rest(conversationId, change, after, change.before);
-    await this.#complete(conversationId, begun({ ...plan, before: plan.now, earlier: this.changes.unfinished[conversationId] }));
+    await this.#complete(conversationId, begun({ ...plan, leafId: change.leafId ?? plan.leafId, before: plan.now, earlier: this.changes.unfinished[conversationId] }));
   }
 
   /**
