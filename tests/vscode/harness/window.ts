@@ -310,7 +310,7 @@ export class Window {
 
   /** A question that must be answered first. */
   get dialog(): Locator {
-    return this.page.getByRole("dialog");
+    return this.page.locator(".monaco-dialog-box"); // the role is that of notifications, too
   }
 
   async clipboard(): Promise<string> {
