@@ -101,8 +101,7 @@ scene("branches show what they changed, are compared, give single files, and sho
   await row(/And four\?.*current/).waitFor();
 
   // The current branch is on the left.
-  await window.menu(row("Write two."), "Compare with Current Branch");
-  await window.editorTab("Current branch ↔ Write two.").waitFor();
+  await window.menu(row("Write two."), "Compare with Current Branch", () => window.editorTab("Current branch ↔ Write two.").isVisible());
   const sides = window.page.locator(".multiDiffEntry").filter({ hasText: "notes.txt" }).locator(".view-lines");
   await until("the files are compared", async () => {
     const [left = "", right = ""] = await sides.allInnerTexts();
@@ -115,8 +114,7 @@ scene("branches show what they changed, are compared, give single files, and sho
 
   // One file of two, and back.
   const listed = async (): Promise<string> => (await window.choices.allInnerTexts()).join("\n");
-  await window.menu(row("Write two."), "Take Files Over…");
-  await window.choices.nth(1).waitFor();
+  await window.menu(row("Write two."), "Take Files Over…", () => window.choices.nth(1).isVisible());
   match(await listed(), /made\.txt[^]*\+1[^]*notes\.txt[^]*\+1 −2/);
   await window.choose("made.txt");
   await window.page.getByRole("button", { name: "OK", exact: true }).click();
@@ -129,11 +127,7 @@ scene("branches show what they changed, are compared, give single files, and sho
   // What the user changed since the last turn stays, and is named, whatever was taken over before.
   editor.write("notes.txt", "mine\n");
   await window.run("Notifications: Clear All Notifications");
-  await until("what stays is named", async () => {
-    // The focus that the palette gives back late can close the menu as its entry is pressed, which is then not taken.
-    await window.menu(row("Write two."), "Take Files Over…");
-    return window.notifications.filter({ hasText: "notes.txt" }).waitFor({ timeout: 15_000 }).then(() => true, () => false);
-  });
+  await window.menu(row("Write two."), "Take Files Over…", () => window.notifications.filter({ hasText: "notes.txt" }).isVisible());
   await window.choose("made.txt");
   equal(await window.choices.count(), 1);
   await window.page.getByRole("button", { name: "OK", exact: true }).click();
@@ -155,8 +149,7 @@ scene("branches show what they changed, are compared, give single files, and sho
   await row("Write two.").click();
   await chat.replies.filter({ hasText: "No more." }).waitFor();
   await row(/And more\?.*current/).waitFor();
-  await window.menu(row("Write three."), "Go to This Message");
-  await chat.replies.filter({ hasText: "Three is written." }).waitFor();
+  await window.menu(row("Write three."), "Go to This Message", () => chat.replies.filter({ hasText: "Three is written." }).isVisible());
   await row(/Write three\..*current/).waitFor();
   equal(await chat.replies.filter({ hasText: "No four." }).count(), 0);
 });
@@ -182,12 +175,10 @@ scene("a branch shows its changes, is compared with a selected one, and its summ
   await chat.playInPlaceOf("Write two.", provider, { asks: "Write three.", answers: [{ calls: [["c1", "run_command", { command: "echo three > notes.txt; echo made > made.txt" }]] }, { text: "Three is written." }] });
 
   await row(/Write two\..*1 file/).waitFor();
-  await window.menu(row("Write two."), "Show Changes of This Branch");
-  await window.editorTab("Changes of Write two.").waitFor();
+  await window.menu(row("Write two."), "Show Changes of This Branch", () => window.editorTab("Changes of Write two.").isVisible());
   await until("the changes are shown", () => sides(/^one\s*$/, /^two\s*$/));
   await window.menu(row("Write two."), "Select for Compare");
-  await window.menu(row("Write three."), "Compare with Selected");
-  await window.editorTab("Write two. ↔ Write three.").waitFor();
+  await window.menu(row("Write three."), "Compare with Selected", () => window.editorTab("Write two. ↔ Write three.").isVisible());
   await until("the files are compared", () => sides(/^two\s*$/, /^three\s*$/));
 
   // The files come along, but for one that the user went on with.

@@ -107,7 +107,7 @@ scene("a click on a branch asks what becomes of the one that is left: nothing, a
   match(JSON.stringify(asked?.messages), /what was exact/);
   await window.screenshot("switched");
 
-  await window.menu(row("Try cents."), "Label…");
+  await window.menu(row("Try cents."), "Label…", () => window.question("Label").isVisible());
   await window.answerTo("Label", "exact sums");
   await row("exact sums").waitFor();
 });

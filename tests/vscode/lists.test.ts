@@ -27,7 +27,7 @@ scene("the conversations are listed by their first request, and opened, renamed 
   await window.screenshot("conversations");
 
   const dates = rows.filter({ hasText: DATES.asks });
-  await window.menu(dates, "Rename Conversation…");
+  await window.menu(dates, "Rename Conversation…", () => window.question("Rename Conversation").isVisible());
   await window.answerTo("Rename Conversation", "Dates");
   await rows.filter({ hasText: /^Dates/ }).waitFor();
   await chat.replies.filter({ hasText: "As cents or as Decimal." }).waitFor(); // It is still the one that is open.

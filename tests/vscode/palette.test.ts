@@ -28,8 +28,7 @@ scene("a conversation is renamed, exported, forked, searched, looked at as the m
 
   const fork = { asks: "And in another currency?", answers: [{ text: "Only the fork knows of the guilder." }] };
   const branches = window.rows("Branches");
-  await window.menu(branches.filter({ hasText: HOW.asks }), "Fork from Here");
-  await until("the fork is shown", async () => (await chat.asked.count()) === 1);
+  await window.menu(branches.filter({ hasText: HOW.asks }), "Fork from Here", async () => (await chat.asked.count()) === 1);
   await chat.play(provider, fork);
   await window.run("Coppice: Search Conversations…");
   await window.look("Words of any branch", "slower");
@@ -134,12 +133,10 @@ scene("the menus of Branches pin and copy, a modified file opens as a difference
 
   await window.rows("Branches").filter({ hasText: /Write it down.*current/ }).waitFor();
   const row = window.rows("Branches").filter({ hasText: HOW.asks });
-  await window.menu(row, "Pin");
-  await row.locator(".codicon-pinned").waitFor();
-  await window.menu(row, "Unpin");
-  await row.locator(".codicon-pinned").waitFor({ state: "hidden" });
-  await window.menu(row, "Copy Text");
-  await until("the text is copied", async () => (await window.clipboard()) === HOW.asks);
+  const pinned = row.locator(".codicon-pinned");
+  await window.menu(row, "Pin", () => pinned.isVisible());
+  await window.menu(row, "Unpin", () => pinned.isHidden());
+  await window.menu(row, "Copy Text", async () => (await window.clipboard()) === HOW.asks);
 
   await window.expand("Files");
   await window.rows("Files").filter({ hasText: "api.py" }).click();

@@ -170,10 +170,14 @@ export class Window {
     return this.clipboard();
   }
 
-  /** Takes an entry of a row's context menu. A chat whose focus comes late closes the menu. */
-  async menu(row: Locator, entry: string): Promise<void> {
+  /**
+   * Takes an entry of a row's context menu. Nothing comes of it where the list changes under the menu, which the status
+   * bar says for a moment, or where a focus that comes late closes the menu: a person takes it again then.
+   */
+  async menu(row: Locator, entry: string, isDone?: () => Promise<boolean>): Promise<void> {
     const item = this.page.getByRole("menuitem", { name: entry });
-    await until(`${entry} is taken`, async () => {
+    await until(`${entry} is done`, async () => {
+      if ((await isDone?.()) === true) return true;
       await row.click({ button: "right" });
       try {
         // A click that comes too soon after the menu is taken for the end of the one that opened it.
@@ -187,7 +191,7 @@ export class Window {
         return false;
       }
       await item.waitFor({ state: "hidden" });
-      return true;
+      return isDone === undefined || until("", isDone, PATIENCE / 2).catch(() => false);
     });
   }
 
@@ -286,10 +290,14 @@ export class Window {
 
   /** Answers the input box with this title, as soon as it is open and shows `prompt`. */
   async answerTo(title: string, text: string, prompt = ""): Promise<void> {
-    const box = this.page.locator(".quick-input-widget").filter({ has: this.page.locator(".quick-input-title", { hasText: title }) });
-    await box.filter({ hasText: prompt }).waitFor();
+    await this.question(title).filter({ hasText: prompt }).waitFor();
     await this.#box.fill(text);
     await this.#box.press("Enter");
+  }
+
+  /** The input box of this title. */
+  question(title: string): Locator {
+    return this.page.locator(".quick-input-widget").filter({ has: this.page.locator(".quick-input-title", { hasText: title }) });
   }
 
   /** Names a file in the open file dialog, once it has filled in the folder or the file that it begins with. */
