@@ -8,10 +8,10 @@ import typer
 
 from coppice import __version__
 from coppice.formats.registry import EXPORT_NAMES, IMPORT_NAMES, READABLE_TITLES
-from coppice.settings import MAX_TOKENS
 
 _PAGE: Final = re.compile(r"\d{1,9}:\d{1,9}")
 _MOST_HITS: Final = 1000  # hits; the limit of `coppice/conversation/search`
+_MOST_TOKENS: Final = 100_000_000  # tokens; the limit of the settings, which are slow to import
 
 
 def _flag(name: str, help_: str, **more: Any) -> Any:
@@ -20,7 +20,7 @@ def _flag(name: str, help_: str, **more: Any) -> Any:
 
 
 def _tokens(help_: str) -> Any:
-    return typer.Option(min=1, max=MAX_TOKENS, metavar="N", help=help_)
+    return typer.Option(min=1, max=_MOST_TOKENS, metavar="N", help=help_)
 
 
 def _at_most(most: int) -> Any:
