@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from coppice.compaction.summary import NOTHING, SPLIT_TURN_HEADING, Summary, SummaryDecision, inert, plain
 from coppice.compaction.summary_parser import missing_headings, parse_summary
+from coppice.escapes import without_sequences
 
 FULL = Summary(
     goal=("Ship the importer", "Then: make it stream"),
@@ -116,9 +117,11 @@ def test_rendering_is_stable_whatever_the_texts(summary: Summary) -> None:
 
 @given(st.text(max_size=400))
 @example("N/A")
+@example("\x1bA")
 def test_any_text_parses_and_nothing_but_markers_is_lost(text: str) -> None:
     parsed = parse_summary(text)
-    stated = "".join(line for line in text.splitlines() if line.strip() not in NOTHING)
+    shown = without_sequences(text)
+    stated = "".join(line for line in shown.splitlines() if line.strip() not in NOTHING)
     words = "".join(char for char in stated if char.isalnum() and not char.isdigit())
     if "<" not in text and not any(mark in text for mark in "#`~*:"):
         rendered = parsed.render()
