@@ -14,7 +14,7 @@ const BUTTONS = {
   unanswered: [],
 } as const;
 const CANCEL = { branch: "Cancel", restore: "Cancel", unfinished: "Later", unanswered: "OK" } as const;
-const TITLES = { unfinished: "The window ended while files were being changed", unanswered: "The window ended before you decided about the files" } as const;
+const TITLES = { unfinished: "A change of files was cut off", unanswered: "The window ended before you decided about the files" } as const;
 const HINTS = {
   branch: undefined,
   restore: undefined,
