@@ -29,7 +29,7 @@ from coppice.service.branches.branch_switch import BranchSwitch
 from coppice.service.compaction import work_ledger
 from coppice.service.core import conversation_path, worker_process
 from coppice.service.core.worker_process import SMALL_TOKENS, call_on_tokens
-from coppice.service.core.workers import READ_THREADS
+from coppice.service.core.workers import READ_THREADS, STOPPING, Stopping
 from coppice.service.files import tracking
 from coppice.service.views import views
 from coppice.tree.entries import MessageEntry
@@ -167,6 +167,25 @@ def test_what_a_function_raises_is_raised_and_its_process_stays() -> None:
         call_on_tokens(SMALL_TOKENS, divmod, 1, 0)
     assert call_on_tokens(SMALL_TOKENS, len, "abcd") == 4
     assert workers_of(os.getpid()) == [process]
+
+
+def test_what_is_stopped_when_its_result_is_there_takes_its_process_from_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    call = worker_process._Process.call
+
+    def stopped_then(process: Any, *given: Any) -> Any:
+        result = call(process, *given)
+        STOPPING.get().stop()
+        return result
+
+    for _ in range(5):
+        with monkeypatch.context() as patched:
+            patched.setattr(worker_process._Process, "call", stopped_then)
+            STOPPING.set(Stopping())
+            assert call_on_tokens(SMALL_TOKENS, len, "abc") == 3
+        STOPPING.set(Stopping())
+        assert call_on_tokens(SMALL_TOKENS, len, "abcd") == 4
 
 
 def test_a_short_text_needs_no_process() -> None:

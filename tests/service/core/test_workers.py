@@ -1,4 +1,4 @@
-"""Threads that a store's closing ends."""
+"""Threads that a store's closing ends, and work that is stopped."""
 
 import threading
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from waiting import PATIENCE
 
 from coppice.service.core import workers
 
@@ -25,3 +26,22 @@ class _ReleasedMeanwhile(ThreadPoolExecutor):
 async def test_a_write_is_done_whose_store_is_closed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "ThreadPoolExecutor", _ReleasedMeanwhile)
     assert await workers.run_write(_STORE, int, 7) == 7
+
+
+def test_what_a_stop_calls_has_been_called_when_its_block_ends() -> None:
+    stopping, has_begun, may_end = workers.Stopping(), threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def slow() -> None:
+        has_begun.set()
+        may_end.wait(PATIENCE)
+        order.append("called")
+
+    others = ThreadPoolExecutor(1)
+    with stopping.calling(slow):
+        stopped = others.submit(stopping.stop)
+        assert has_begun.wait(PATIENCE)
+        threading.Timer(0.2, may_end.set).start()
+    order.append("block ended")
+    stopped.result()
+    assert order == ["called", "block ended"]

@@ -103,14 +103,15 @@ class _Process:
             stdout=subprocess.PIPE,
             env=_environment(),
         )
-        self._is_cut = False
+        self._is_ended = False
 
     @property
     def ended(self) -> bool:
-        """Whether it takes no more calls. Its pipe is closed some time before the system reports its end."""
-        return self._is_cut or self._process.poll() is not None
+        """Whether it takes no more calls. The system reports its end some time after what ended it."""
+        return self._is_ended or self._process.poll() is not None
 
     def end(self) -> None:
+        self._is_ended = True
         self._process.kill()
 
     def close(self) -> None:
@@ -134,7 +135,7 @@ class _Process:
             sender.flush()
             failure, result = pickle.load(receiver)  # noqa: S301 - a process of our own wrote it
         except (OSError, EOFError, pickle.UnpicklingError):
-            self._is_cut = True
+            self._is_ended = True
             raise WorkTooLongError(
                 f"To compute this took longer than {seconds:,.0f} seconds, or more memory than there is; it "
                 "was stopped and nothing was changed. Please report it, with the text if you can.",
@@ -142,6 +143,7 @@ class _Process:
             ) from None
         finally:
             timer.cancel()
+            timer.join()  # it ends no later call
         if failure is not None:
             raise failure
         return result

@@ -41,11 +41,10 @@ class Stopping:
 
     def stop(self) -> None:
         """Has every later check raise, and calls what is to be called then."""
-        with self._lock:
+        with self._lock:  # so that none is called after its block
             self._stopped = True
-            callbacks = list(self._callbacks)
-        for callback in callbacks:
-            callback()
+            for callback in self._callbacks:
+                callback()
 
     def check(self) -> None:
         """Raise StoppedError after `stop`."""
@@ -54,7 +53,10 @@ class Stopping:
 
     @contextmanager
     def calling(self, callback: Callable[[], None]) -> Iterator[None]:
-        """Within the block `stop` calls `callback`, in its thread. Raises StoppedError after `stop`."""
+        """Within the block, and only there, `stop` calls `callback`, in its thread, which must not block.
+
+        Raises StoppedError after `stop`.
+        """
         with self._lock:
             self.check()
             self._callbacks.append(callback)
