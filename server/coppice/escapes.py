@@ -34,7 +34,8 @@ _UNSEEN: Final = re.compile(
 
 def without_sequences(text: str) -> str:
     """`text` without what a terminal does and does not show, and with no beginning of that left."""
-    return _SEQUENCES.sub("", text)
+    has_any = "\x1b" in text or "\x9b" in text  # most outputs have none, and a pattern takes long to see it
+    return _SEQUENCES.sub("", text) if has_any else text
 
 
 def without_escapes(text: str, words: re.Pattern[str]) -> tuple[str, Sequence[int]]:

@@ -19,6 +19,7 @@ the last request has them word for word (a file that was changed is shown from t
 
 import argparse
 import asyncio
+import gc
 import random
 import tempfile
 import time
@@ -245,6 +246,7 @@ async def main(turns: int, provider: str, reply_seconds: float, *, clears: bool)
         f"{'cached':>7} {'dollars':>7} {'wait':>7} {'compacted':>9} {'95 %':>7} {'memory':>7} "
         f"{'note':>5} {'file':>5} {'error':>5}"
     )
+    gc.freeze()  # as the server does
     for everything in (True, False):
         print(await day(turns, provider, reply_seconds, everything=everything, clears=clears), flush=True)
 

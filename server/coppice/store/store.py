@@ -7,6 +7,7 @@ from functools import partial, wraps
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
+from typing_extensions import override
 
 from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.protocol.navigation import SearchHit
@@ -16,19 +17,23 @@ from coppice.store.engines.migrations import migrate
 from coppice.store.reader import Snapshot, StoreReader
 from coppice.store.schema.errors import is_unwritable
 from coppice.store.schema.records import (
+    EntryRow,
     NewConversation,
+    PathEnd,
     StoredChange,
 )
 from coppice.store.search import recalling, searching
 from coppice.store.search.indexing import EVERYTHING, IDLE_SECONDS, Indexer, Report, Scope, newest_unindexed
 from coppice.store.tree import append as appending
 from coppice.store.tree import changes as change_log
-from coppice.store.tree import conversations, purging
+from coppice.store.tree import conversations, paths, purging
 from coppice.store.tree.damage import damaged_entries
 from coppice.store.tree.extending import ExtendWriter
 from coppice.store.tree.importing import ImportWriter
+from coppice.store.tree.recent_paths import ROW_CHARACTERS, RecentPaths
 from coppice.store.tree.turns import RunningTurns
 from coppice.store.words.tokens import terms_of
+from coppice.tree.entries import Entry
 
 MOST_DAMAGES: Final = 5
 """Damages that are listed; the repair lists all. Enough to see that it is no single accident."""
@@ -82,6 +87,7 @@ class Store(StoreReader):
         opened.await_space = partial(self._purger.wait, purging.SPACE_SECONDS)
         self._indexer = Indexer(opened, idle_seconds=index_idle_seconds)
         self._rests = False
+        self._recent_rows, self._recent_entries = RecentPaths[EntryRow](), RecentPaths[Entry]()
         self._purger.on_end = self._indexer.on_end = self._rest_after_work
         self._changes_lock = threading.Lock()
         with opened.reading() as connection:
@@ -140,6 +146,22 @@ class Store(StoreReader):
         except StorageFailedError as error:
             return [*damages, str(error)]
 
+    @override
+    def rows(self, end: PathEnd, from_depth: int, to_depth: int) -> list[EntryRow]:
+        def load(low: int, high: int) -> list[tuple[EntryRow, int]]:
+            rows = self._read(lambda connection: paths.rows(connection, end, low, high))
+            return [(row, ROW_CHARACTERS) for row in rows]
+
+        return self._recent_rows.read(end, from_depth, to_depth, load)
+
+    @override
+    def entries(self, end: PathEnd, from_depth: int, to_depth: int) -> list[Entry]:
+        return self._recent_entries.read(
+            end,
+            *(from_depth, to_depth),
+            lambda low, high: self._read(lambda opened: paths.sized_entries(opened, end, low, high)),
+        )
+
     @contextmanager
     def snapshot(self) -> Iterator[StoreReader]:
         """One state of the store to read from, whatever is written meanwhile; in this thread only.
@@ -159,6 +181,8 @@ class Store(StoreReader):
                 self._database, connection, self._server_id, conversation_id
             )
         )
+        self._recent_rows.forget(conversation_id)
+        self._recent_entries.forget(conversation_id)
         self._purger.wake()
 
     def erase(self) -> bool:

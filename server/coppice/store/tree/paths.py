@@ -36,7 +36,15 @@ def rows(connection: Connection, end: PathEnd, from_depth: int, to_depth: int) -
 
 def entries(connection: Connection, end: PathEnd, from_depth: int, to_depth: int) -> list[Entry]:
     """The same with content."""
-    return [entry_from(*row) for row in _rows(connection, _ENTRIES, end, from_depth, to_depth)]
+    return [entry for entry, _ in sized_entries(connection, end, from_depth, to_depth)]
+
+
+def sized_entries(
+    connection: Connection, end: PathEnd, from_depth: int, to_depth: int
+) -> list[tuple[Entry, int]]:
+    """The same, each with the characters that are stored of it."""
+    path_rows = _rows(connection, _ENTRIES, end, from_depth, to_depth)
+    return [(entry_from(*row), len(row.body)) for row in path_rows]
 
 
 def entry(connection: Connection, conversation_id: str, entry_id: str) -> Entry:
