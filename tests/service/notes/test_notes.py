@@ -137,6 +137,21 @@ async def test_they_are_bounded_and_the_newest_are_shown(make_client: MakeClient
     assert len(shown) < 4 * 2_300
 
 
+async def test_a_long_note_hides_no_short_one_and_what_is_not_shown_is_counted(
+    make_client: MakeClient,
+) -> None:
+    client = await make_client({"model": {"contextWindow": WINDOW}})
+    made = await client.conversation("Hi", "Hello.")
+    await noted(
+        client, "Never rename the exports.", "Long one. " * 380, "Long two. " * 380, "Long three. " * 300
+    )
+    await prepared(client, made)
+    (shown,) = await lists(client, made)
+    texts = ("Never rename", "Long one", "Long two", "Long three")
+    assert [text in shown for text in texts] == [True, False, True, True]
+    assert "1 more do not fit here" in shown
+
+
 async def test_no_number_of_notes_by_agents_hides_the_users(
     make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

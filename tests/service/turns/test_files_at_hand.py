@@ -73,6 +73,37 @@ async def test_the_newest_changed_files_are_shown_as_they_are_now(make: Any, fol
     assert text.index("src/four.py") < text.index("And now?")
 
 
+@pytest.mark.parametrize("how", ["by hand", "of a turn that ended before its reply"])
+async def test_they_are_shown_once_whoever_compacted(make: Any, folder: Path, how: str) -> None:
+    (folder / "one.py").write_text("# of one.py\n")
+    client, server = await make()
+    about = {"conversationId": await client.conversation()}
+    await client.ask(
+        "append", **about, entries=[user("Go on."), *wrote("one.py"), *(user(TALK) for _ in range(4))]
+    )
+    await client.ask("compact", **about)
+    if how != "by hand":
+        await client.ask("append", **about, entries=[user("And then?")])
+    for _ in range(2):
+        await client.ask("prompt", **about, content="And now?")
+        assert str(server.requests[-1].body["messages"]).count("# of one.py") == 1
+
+
+async def test_they_are_not_shown_after_a_reply(make: Any, folder: Path) -> None:
+    (folder / "one.py").write_text("# of one.py\n")
+    client, server = await make()
+    about = {"conversationId": await client.conversation()}
+    await client.ask(
+        "append", **about, entries=[user("Go on."), *wrote("one.py"), *(user(TALK) for _ in range(4))]
+    )
+    await client.ask("compact", **about)
+    (folder / "one.py").rename(folder / "two.py")
+    await client.ask("prompt", **about, content="And now?")
+    (folder / "two.py").rename(folder / "one.py")
+    await client.ask("prompt", **about, content="And now?")
+    assert "# of one.py" not in str(server.requests[-1].body["messages"])
+
+
 async def test_a_client_with_turns_of_its_own_can_ask_for_them(make: Any, folder: Path) -> None:
     (folder / "one.py").write_text("# of one.py\n")
     client, _ = await make()

@@ -27,7 +27,7 @@ from coppice.store.schema.records import (
 )
 from coppice.store.store import Store
 from coppice.tokens.counting import CHARS_PER_TOKEN
-from coppice.tree.entries import CompactionEntry, Entry, reply_of
+from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, reply_of
 from coppice.tree.view import ViewMessage, view_of
 
 BEFORE_THE_ROOT: Final = -1
@@ -118,6 +118,20 @@ class ConversationPath:
             check_stopped()
             rows += self.store.rows(self.end, start, min(start + _ROWS - 1, self.end.depth))
         return rows
+
+    def harness_detail(self, name: str, after: int = BEFORE_THE_ROOT) -> Any:
+        """What the newest of the harness's messages in the view that has `name` in its details has there.
+
+        None where none deeper than `after` has it.
+        """
+        for row in reversed(self.rows()):
+            if row.depth > after and row.type == "custom_message":
+                entry = self.store.entry(self.conversation.id, row.id)
+                if not isinstance(entry, CustomMessageEntry) or entry.custom_type != HARNESS_TYPE:
+                    continue
+                if isinstance(entry.details, dict) and name in entry.details:
+                    return entry.details[name]
+        return None
 
     def pinned(self, before: int | None = None) -> list[Entry]:
         """The pinned entries that a view does not show in their places, root first.

@@ -138,10 +138,10 @@ def shown_to_model(notes: Sequence[Note], max_tokens: int = MAX_SHOWN_TOKENS) ->
     newest_first = notes[::-1]
     for note in sorted(newest_first, key=lambda note: note.author != USER):
         block = _block(note)
-        max_tokens -= estimate_tokens(block)
-        if max_tokens < 0:
-            break
-        blocks[note.id] = block
+        tokens = estimate_tokens(block)
+        if tokens <= max_tokens:
+            max_tokens -= tokens
+            blocks[note.id] = block
     return [blocks[note.id] for note in notes if note.id in blocks]
 
 

@@ -40,7 +40,7 @@ from coppice.service.turns.model_requests import (
     context_editing,
 )
 from coppice.service.turns.tool_calls import Tools, not_run
-from coppice.service.views.files_at_hand import files_at_hand
+from coppice.service.views.files_at_hand import files_at_hand, lacks_files
 from coppice.service.window.usage import Counter, context_tokens, overhead_of, usage_state
 from coppice.settings import Settings
 from coppice.tokens.size import Size
@@ -105,7 +105,7 @@ class Turn:
         self._overhead_tokens = await run_read(self._count_overhead)
         await self._make_room(content)
         self._goes_on = content is None
-        await self._show_notes()
+        await self._show_again()
         if content is not None:
             state = present(workspace_state=self._params.workspace_state)
             await self._store(UserMessage(content=content, **state))
@@ -125,8 +125,8 @@ class Turn:
 
     async def _steps(self) -> Ending:
         for step in range(self._params.max_steps):
-            if step > 0:
-                await self._make_room()
+            if step > 0 and await self._make_room():
+                await self._show_again()
             reply = await self._reply()
             if not reply.tool_calls:
                 return "length" if reply.stop_reason == "length" else "stop"
@@ -136,8 +136,11 @@ class Turn:
                 return "tool"
         return "maxSteps"
 
-    async def _make_room(self, prompt: str | list[UserContent] | None = None) -> None:
-        """Compacts where the next request is over the threshold; refuses a prompt that can never fit."""
+    async def _make_room(self, prompt: str | list[UserContent] | None = None) -> bool:
+        """Compacts where the next request is over the threshold; refuses a prompt that can never fit.
+
+        Whether it compacted.
+        """
         self._window = await self._rooms.models.window_of(self._settings)
         request = NextRequest(
             self._params.conversation_id,
@@ -148,11 +151,10 @@ class Turn:
         )
         prepared = await self._rooms.thresholds.prepare(request, self._progress)
         stop_if_cancelled()
-        if prepared.entry is not None:
-            await self._show_again()
         if prepared.cannot_fit:
             tokens = prepared.usage.tokens
             raise ContextOverflowError(prepared.message or "", tokens=tokens, contextWindow=self._window)
+        return prepared.entry is not None
 
     async def _reply(self) -> AssistantMessage:
         """The next reply, stored. A request that was too long is made again as often as `recovery` allows."""
@@ -213,14 +215,11 @@ class Turn:
             await self._show_again()
         self._progress.partial(RetryUpdate(attempt=result.attempt, strategy=result.strategy))
 
-    async def _show_notes(self) -> None:
+    async def _show_again(self) -> None:
+        """Appends the notes, and after a compaction the files that are worked on, that the view lacks."""
         shown = await self._rooms.notes.show(self._params.conversation_id, self._window, after=self._leaf_id)
         self._leaf_id = shown or self._leaf_id
-
-    async def _show_again(self) -> None:
-        """After a compaction the model sees anew the notes, and the files that it works on."""
-        await self._show_notes()
-        if self._settings.context.files_at_hand:
+        if self._settings.context.files_at_hand and await run_read(lambda: lacks_files(self._path())):
             await self._show_files()
         stop_if_cancelled()
 

@@ -35,9 +35,22 @@ _MOST_BYTES: Final = 8 * MOST_TOKENS
 TAG: Final = "file-at-hand"
 _SECRET: Final = patterns(SECRET_NAMES)  # without capitals
 _OPENING: Final = (
-    "The earlier part of the conversation was just summarized. These files were changed in it; this is their "
+    "The earlier part of the conversation was summarized. These files were changed in it; this is their "
     "text on disk as of {now}."
 )
+_NAMES: Final = "filesAtHand"
+"""The property of an entry's details with the files that it shows."""
+
+
+def lacks_files(path: ConversationPath) -> bool:
+    """Whether the path was compacted and no model has answered since, nor was shown the files. Reads the
+    store.
+    """
+    if path.compaction is None:
+        return False
+    compacted = path.compaction.depth
+    has_answered = any(row.role == "assistant" for row in path.rows() if row.depth > compacted)
+    return not has_answered and path.harness_detail(_NAMES, after=compacted) is None
 
 
 def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> CustomMessageEntry | None:
@@ -54,7 +67,7 @@ def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> 
     if os.path.realpath(path.root) != os.path.realpath(root):
         return None
     counter = Counter(path.settings)
-    shown: list[str] = []
+    shown: dict[str, str] = {}
     view, _ = context_tokens(path, counter)
     threshold = fitted_sizes(path.settings.compaction, window).threshold
     room = min(int(window * SHARE), int(FULL_SHARE * threshold) - view - overhead_tokens)
@@ -66,7 +79,7 @@ def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> 
         if tokens > min(room, MOST_TOKENS):
             continue
         room -= tokens
-        shown.append(block)
+        shown[name] = block
         if len(shown) == MOST_FILES:
             break
     if not shown:
@@ -77,8 +90,9 @@ def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> 
         parent_id=None,
         timestamp=at,
         custom_type=HARNESS_TYPE,
-        content="\n\n".join([_OPENING.format(now=at), *shown]),
+        content="\n\n".join([_OPENING.format(now=at), *shown.values()]),
         display=False,
+        details={_NAMES: list(shown)},
     )
 
 
