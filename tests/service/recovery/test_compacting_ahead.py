@@ -10,7 +10,7 @@ from conftest_service import Client, GatedSummarizer, MakeClient, assistant, too
 from waiting import until
 
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
-from coppice.errors import ModelFailedError
+from coppice.errors import ModelFailedError, StaleLeafError
 from coppice.service.compaction import compacting
 from coppice.service.compaction.ahead import Ahead
 from coppice.service.core.summarizers import answers_side_by_side
@@ -234,6 +234,24 @@ async def test_one_that_is_written_for_another_branch_is_not_waited_for(make_cli
     summarizer.may_go_on.set()
 
 
+async def test_a_navigation_while_it_is_waited_for_has_no_other_path_summarized(
+    make_client: MakeClient,
+) -> None:
+    summarizer = GatedSummarizer()
+    client, other = await make_client(WINDOW, summarizer), await make_client(WINDOW, GatedSummarizer())
+    made = await before_the_threshold(client)
+    await summarizer.begun.wait()
+    due = asyncio.create_task(after_the_threshold(client, made))
+    await until(lambda: bool(client.notified("compactionStarted")))
+    early = (await path_of(other, made))[3]["id"]
+    await other.ask("navigate", conversationId=made, targetId=early, summarize=False)
+    summarizer.may_go_on.set()
+    with pytest.raises(StaleLeafError):
+        await due
+    assert len(summarizer.requests) == 1
+    assert (await path_of(client, made))[-1]["id"] == early
+
+
 async def test_in_vain_it_costs_one_summary_a_threshold(make_client: MakeClient) -> None:
     summarizer = GatedSummarizer(is_open=True)
     client = await make_client(WINDOW, summarizer)
@@ -250,6 +268,11 @@ async def test_in_vain_it_costs_one_summary_a_threshold(make_client: MakeClient)
     await client.ask("append", conversationId=made, entries=work(10))
     await client.ask("preparePrompt", conversationId=made)
     await until(lambda: len(summarizer.requests) == 2)
+    after = (await path_of(client, made))[-1]["id"]
+    for target in (leaf, after) * 2:
+        await client.ask("navigate", conversationId=made, targetId=target, summarize=False)
+        await client.ask("preparePrompt", conversationId=made)
+    assert len(summarizer.requests) == 2
 
 
 async def test_a_fault_of_the_summarizer_is_left_to_the_compaction_too(make_client: MakeClient) -> None:
@@ -273,7 +296,7 @@ async def test_nothing_of_a_deleted_conversation_is_held(make_client: MakeClient
     made = await before_the_threshold(client)
     await until(ahead(client)._drafts[made].task.done)
     await client.ask("conversation/delete", conversationId=made)
-    assert ahead(client)._drafts == {}
+    assert (ahead(client)._drafts, ahead(client)._begun) == ({}, {})
 
 
 CLEARING: dict[str, Any] = {
@@ -388,6 +411,11 @@ async def test_far_from_the_threshold_nothing_is_written(make_client: MakeClient
         (
             {"provider": "anthropic", "name": "m"},
             {"provider": "openai", "name": "s", "baseUrl": "http://127.0.0.1:1/v1"},
+            False,
+        ),
+        (
+            {"provider": "openai", "name": "m", "baseUrl": "http://127.0.0.1:8080/v1"},
+            {"provider": "anthropic", "name": "s", "fallbacks": ["inherit"]},
             False,
         ),
     ],

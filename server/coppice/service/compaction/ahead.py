@@ -67,11 +67,12 @@ class Ahead:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._drafts: dict[str, _Draft] = {}
+        self._begun: dict[str, set[int | None]] = {}
         self._left: set[str] = set()
         self._moved: set[str] = set()
         self._looking: dict[str, asyncio.Task[None]] = {}
         self._announced: dict[str, Status] = {}
-        context.after_deleting.append(self.forget)
+        context.after_deleting.append(self._forget_all)
         context.after_moving.append(self._look_again)
 
     def may_begin(self, path: ConversationPath) -> bool:
@@ -84,8 +85,7 @@ class Ahead:
             return False
         if self._context.hooks.are_there(WILL_COMPACT) or not answers_side_by_side(path.settings):
             return False
-        before = self._drafts.get(path.conversation.id)
-        return before is None or before.compaction_key != path.end.compaction_key
+        return path.end.compaction_key not in self._begun.get(path.conversation.id, ())
 
     def begin(self, path: ConversationPath, fit: Fit) -> None:
         """Begins to write the summary of the next compaction, where it may be begun."""
@@ -94,6 +94,7 @@ class Ahead:
         conversation_id = path.conversation.id
         self.forget(conversation_id)
         task = self._context.jobs.run_background(conversation_id, JOB, self._write(path, fit))
+        self._begun.setdefault(conversation_id, set()).add(path.end.compaction_key)
         self._drafts[conversation_id] = _Draft(task, path.end.id, path.end.compaction_key)
         self._announce(conversation_id)
         task.add_done_callback(lambda _: self._announce(conversation_id))
@@ -136,6 +137,10 @@ class Ahead:
         if draft is not None:
             draft.task.cancel()
         self._announce(conversation_id)
+
+    def _forget_all(self, conversation_id: str) -> None:
+        self._begun.pop(conversation_id, None)
+        self.forget(conversation_id)
 
     def _look_again(self, conversation_id: str) -> None:
         """Looks whether the conversation is still, or again, on the path of its summary."""

@@ -24,7 +24,7 @@ from coppice.protocol.notifications import COMPACTION_ENDED, COMPACTION_STARTED
 from coppice.protocol.prompt import CompactionUpdate
 from coppice.protocol.usage import UsageState
 from coppice.service.compaction.ahead import Ahead, ReadySummary
-from coppice.service.compaction.compaction_entry import append_at_leaf, entry_of
+from coppice.service.compaction.compaction_entry import append_at_leaf, check_path, entry_of
 from coppice.service.compaction.compaction_hooks import adopted, ask_hooks
 from coppice.service.compaction.loss_report import loss_report
 from coppice.service.compaction.preparing import Preparation, prepare, preview_of
@@ -158,6 +158,8 @@ class Compacting:
         attempt.start()
         try:
             ready = await self._prepared_ahead(params, reason, fit, progress)
+            if ready is None:
+                await run_read(lambda: check_path(prepared, self._context.path(params.conversation_id)))
             result = await self._summarize_and_store(params, prepared, reason, progress, ready)
         except asyncio.CancelledError:
             attempt.end("Cancelled; nothing was changed", status="cancelled")

@@ -20,28 +20,33 @@ def append_at_leaf(
 ) -> tuple[CompactionEntry, ConversationPath]:
     """Appends the compaction at the leaf, which may have grown meanwhile; the entry as stored, and the path.
 
-    Raises StaleLeafError where the leaf is on another branch now, or somebody else compacted.
+    Raises StaleLeafError as `check_path` does.
     """
     store, conversation_id = prepared.path.store, prepared.path.conversation.id
 
     def append(path: ConversationPath) -> tuple[CompactionEntry, ConversationPath]:
-        end = path.end
-        if (
-            end is None
-            or not path.contains(prepared.end.id)
-            or (end.compaction_key != prepared.end.compaction_key)
-        ):
-            raise StaleLeafError(
-                "The conversation moved on to another branch or was compacted elsewhere while it was being "
-                "summarized; nothing was changed. Compact it again if it is still too long.",
-                leafId=path.leaf_id,
-            )
+        end = check_path(prepared, path)
         grown = entry.model_copy(update=_sizes(prepared, summary, end))
         record = NewRecord(grown, summary.size, summary.task.files.to_json())
         done = store.append(conversation_id, [record], expected_leaf_id=end.id, modified_at=entry.timestamp)
         return cast("CompactionEntry", store.entry(conversation_id, entry.id)), path.after(done)
 
     return prepared.path.retry_at_leaf(append)
+
+
+def check_path(prepared: Preparation, path: ConversationPath) -> PathEnd:
+    """The end of `path`, which goes on from what was prepared and was not compacted since.
+
+    Raises StaleLeafError where it is another branch, or somebody else compacted it.
+    """
+    end = path.end
+    if end is None or not path.contains(prepared.end.id) or end.compaction_key != prepared.end.compaction_key:
+        raise StaleLeafError(
+            "The conversation moved on to another branch or was compacted elsewhere while it was being "
+            "summarized; nothing was changed. Compact it again if it is still too long.",
+            leafId=path.leaf_id,
+        )
+    return end
 
 
 def entry_of(prepared: Preparation, summary: FinishedSummary, reason: str) -> CompactionEntry:

@@ -113,13 +113,12 @@ class _Unavailable:
 
 
 def answers_side_by_side(settings: Settings) -> bool:
-    """Whether who writes summaries can do so while the model answers a turn.
+    """Whether whoever may write a summary can do so while the model answers a turn.
 
     A server that is not the provider's own may have room for one request, and break one off for another.
     """
-    first = order_of(settings)[0]
-    chosen = settings_of(first, settings) if first != OFFLINE else None
-    return chosen is None or chosen.provider not in PROVIDERS or not chosen.base_url
+    asked = [settings_of(name, settings) for name in order_of(settings) if name != OFFLINE]
+    return not any(each.provider in PROVIDERS and each.base_url for each in asked)
 
 
 def order_of(settings: Settings) -> list[str]:
