@@ -86,6 +86,28 @@ async def test_reasoning_goes_back_to_its_provider_as_it_came() -> None:
     ]
 
 
+@pytest.mark.parametrize("is_streamed", [True, False])
+async def test_reasoning_that_is_not_encrypted_goes_back_too(*, is_streamed: bool) -> None:
+    plain = [{"type": "reasoning_text", "text": "Which file?"}]
+    item = {"type": "reasoning", "id": "rs_1", "summary": [], "content": plain}
+    message = {"type": "message", "content": [{"type": "output_text", "text": "I look."}]}
+    response = {"object": "response", "status": "completed", "model": "m", "output": [item, message]}
+    script = events(
+        {"type": "response.output_item.added", "output_index": 0, "item": item | {"content": []}},
+        {"type": "response.reasoning_text.delta", "output_index": 0, "delta": "Which file?"},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.output_text.delta", "output_index": 1, "delta": "I look."},
+        {"type": "response.completed", "response": response},
+    )
+    first = script if is_streamed else json_body(response)
+    async with asked("openai-responses", first, answer("Done.")) as (model, server):
+        reply = await model.complete(about(UserMessage(content="Hi")))
+        await model.complete(about(UserMessage(content="Hi"), reply, UserMessage(content="And?")))
+    [block] = [block for block in reply.content if isinstance(block, ThinkingContent)]
+    assert block.thinking == "Which file?"
+    assert server.requests[1].body["input"][1] == item
+
+
 async def test_reasoning_without_a_summary_is_stored_and_shown_to_nobody_else() -> None:
     item = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "ZW5j"}
     done = {"type": "response.completed", "response": {"status": "completed", "model": "m"}}

@@ -31,16 +31,18 @@ async def runs_tools(_method: str, params: WireModel) -> Any:
     return {"content": [{"type": "text", "text": f"{path}: {OUTPUT}"}]}
 
 
-def replies(edit: dict[str, Any] | None = None) -> Iterator[ScriptedReply]:
+def replies(edit: dict[str, Any] | None = None, thinking: str = "") -> Iterator[ScriptedReply]:
     """A turn calls a tool some times; with `edit` its first call writes a file, and its answer is long."""
     for turn in range(TURNS):
         for call in range(CALLS):
             name = f"c{turn}-{call}"
             if edit is not None and call == 0:
-                yield ScriptedReply("I write.", calls=[(name, "write", edit)])
+                yield ScriptedReply("I write.", calls=[(name, "write", edit)], thinking=thinking)
                 continue
-            yield ScriptedReply("I look.", calls=[(name, "read", {"path": f"src/{name}.py"})])
-        yield ScriptedReply(f"That is how part {turn} works. " + ("" if edit is None else LONG_ANSWER))
+            arguments = {"path": f"src/{name}.py"}
+            yield ScriptedReply("I look.", calls=[(name, "read", arguments)], thinking=thinking)
+        long = "" if edit is None else LONG_ANSWER
+        yield ScriptedReply(f"That is how part {turn} works. {long}", thinking=thinking)
 
 
 async def prompting(make_client: MakeClient, server: ProviderServer, provider: str) -> Client:
@@ -98,7 +100,8 @@ async def test_a_request_begins_with_the_one_before_until_a_step_changes_the_vie
     (tmp_path / "workspace" / "src").mkdir(parents=True)
     (tmp_path / "workspace" / "src" / "plan.py").write_text("PLAN = 1\n", encoding="utf-8")
     edit = {"path": "src/plan.py", "content": "PLAN = 1\n"}
-    async with ProviderServer([Windowed(WINDOW, list(replies(edit)))]) as server:
+    thinking = "" if provider == "openai" else "Which file is it?"  # of that protocol see protocol.md
+    async with ProviderServer([Windowed(WINDOW, list(replies(edit, thinking)))]) as server:
         client = await prompting(make_client, server, provider)
         about = {"conversationId": await client.conversation()}
         for turn in range(TURNS):

@@ -81,8 +81,10 @@ class ResponseReader(AnswerReader):
                 self._builder.text(as_text(part.get("text")) if part.get("type") == "output_text" else "")
             if place in self._calls:
                 self._builder.arguments(self._calls[place], as_text(item.get("arguments")))
-            summary = "\n\n".join(as_text(part.get("text")) for part in objects(item.get("summary")))
-            self._builder.thinking(summary)
+            parts = objects(item.get("summary")) or [
+                part for part in objects(item.get("content")) if part.get("type") == "reasoning_text"
+            ]
+            self._builder.thinking("\n\n".join(as_text(part.get("text")) for part in parts))
             self._sign(item)
         self._end(response, as_text(response.get("status")))
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from coppice.json_values import as_text
 from coppice.tree.messages import (
     AssistantMessage,
     DeveloperMessage,
@@ -33,17 +34,25 @@ def responses_input(view: Sequence[ViewMessage], provider: str) -> list[dict[str
 
 
 def reasoning_item(item: object) -> dict[str, Any] | None:
-    """What of a reasoning item goes back; None for another item, and for one that is not encrypted.
+    """What of a reasoning item goes back; None for another item, and for one without its text.
 
-    Not its id, which names an item that the provider stored: it stores none.
+    Of an encrypted one not its id, which names an item that the provider stored: it stores none. Servers
+    that give the plain text, as local ones do, want it with its id.
     """
-    if not isinstance(item, dict) or not isinstance(item.get("encrypted_content"), str):
+    if not isinstance(item, dict):
         return None
-    given = item.get("summary")
+    sent = {"type": REASONING, "summary": _parts(item, "summary", "summary_text")}
+    if isinstance(encrypted := item.get("encrypted_content"), str):
+        return {**sent, "encrypted_content": encrypted}
+    plain = _parts(item, "content", "reasoning_text")
+    return {**sent, "id": as_text(item.get("id")), "content": plain} if plain else None
+
+
+def _parts(item: dict[str, Any], name: str, part_type: str) -> list[dict[str, Any]]:
+    given = item.get(name)
     parts = [part for part in given if isinstance(part, dict)] if isinstance(given, list) else []
     texts = [text for part in parts if isinstance(text := part.get("text"), str)]
-    summary = [{"type": "summary_text", "text": text} for text in texts]
-    return {"type": REASONING, "summary": summary, "encrypted_content": item["encrypted_content"]}
+    return [{"type": part_type, "text": text} for text in texts]
 
 
 def _item_in(signature: str | None) -> dict[str, Any] | None:
