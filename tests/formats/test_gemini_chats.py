@@ -183,9 +183,9 @@ def test_an_image_that_a_tool_showed_is_in_its_result_and_no_message_of_the_user
     [
         ('{"answers":{"0":"tabs","1":"main NIE anfassen\\nnie"}}', "tabs\nmain NIE anfassen\n  nie"),
         ('{"answers":{"0":"tabs","1":2}}', "tabs\n2"),
-        ('{"answers":{"0":"tabs","Push?":"Yes"}}', "tabs\n(no answer)"),
+        ('{"answers":{"0":"tabs","Push?":"Yes"}}', "tabs\n(no answer)\nYes"),
         ('{"answers":{"1":"Yes"}}', "(no answer)\nYes"),
-        ('{"answers":{"2":"Yes"}}', None),
+        ('{"answers":{"2":"Yes"}}', "(no answer)\n(no answer)\nYes"),
         ('{"answers":{}}', None),
         ('{"answers":["Push."]}', None),
         ("User dismissed ask_user dialog without answering.", None),

@@ -199,6 +199,7 @@ LABELS = [{"id": "y", "label": "b"}, {"id": "x", "label": "a"}]
         ("questionnaire", {"questions": IDS[:1], "answers": LABELS, "cancelled": False}, "a\nb"),
         ("questionnaire", {"answers": LABELS, "cancelled": False}, "b\na"),
         ("questionnaire", {"answers": [{"label": "a"}, {"label": "b"}]}, "a\nb"),
+        ("questionnaire", {"questions": [{"id": ""}], "answers": [{"id": "", "label": "a"}]}, "a"),
         ("questionnaire", {"questions": IDS, "answers": LABELS, "cancelled": True}, None),
         ("oracle", {"question": "Which?", "answer": "a table"}, None),
         ("question", "a table", None),

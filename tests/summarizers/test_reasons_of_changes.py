@@ -1,5 +1,6 @@
 """What an offline summary says of why files were changed, and of what the turn set out to do."""
 
+import pytest
 from talk import edit, reply, request, run, saying, tool, user
 
 from coppice.compaction.summary_parser import parse_summary
@@ -151,9 +152,23 @@ def test_an_answer_that_is_a_message_of_its_own_is_only_quoted() -> None:
         assert len(decisions(*asked, user(answer), *later)) == number
 
 
-def test_the_answers_to_several_questions_are_apart() -> None:
-    questions = {"questions": [{"question": "Which style?"}, {"question": "Push to main?"}]}
-    answered = {**ANSWERED, "answer": "Tabs\n  Yes\n(no answer)"}
-    messages = [user("Build it."), *tool("ask", questions, "", details=answered), reply("It is built.")]
+@pytest.mark.parametrize(
+    ("questions", "answer", "quoted"),
+    [
+        (["Which style?", "Push to main?"], "Tabs\n  Yes\n(no answer)", "“Tabs Yes” “(no answer)”"),
+        (["Which style?", "Push to main?"], "x" * 108 + "\nNo", f"“{'x' * 99}…” “No”"),
+        (
+            ["Which store?"],
+            "SQLite.\n\nBut ask before you add a server.",
+            "SQLite. But ask before you add a server.",
+        ),
+    ],
+)
+def test_the_answers_to_the_questions_of_a_call_are_apart(
+    questions: list[str], answer: str, quoted: str
+) -> None:
+    asked = {"questions": [{"question": question} for question in questions]}
+    answered = {**ANSWERED, "answer": answer}
+    messages = [user("Build it."), *tool("ask", asked, "", details=answered), reply("It is built.")]
     [decision] = parse_summary(summarize_offline(request(messages))).decisions
-    assert decision.what == "Asked: “Which style? Push to main?” The user: “Tabs Yes” “(no answer)”"
+    assert decision.what == f"Asked: “{' '.join(questions)}” The user: {quoted}"

@@ -70,8 +70,7 @@ def codex_answers(output: str, ids: Sequence[str]) -> list[str | None]:
 def gemini_answers(output: str, questions: int) -> list[str | None]:
     """Of `{"answers": {index: text}}`, of so many questions; 0 where that is not known."""
     answers = object_at(_object_in(output), "answers")
-    indexes = map(str, range(max(questions, len(answers))))
-    return [chosen(answers.get(each)) for each in indexes]
+    return answers_by([str(index) for index in range(questions)], answers)
 
 
 def copilot_answers(output: str) -> list[str]:

@@ -217,7 +217,7 @@ def _with_answer(value: dict[str, Any]) -> dict[str, Any]:
             answers = [text_at(details, "answer")]
         case "questionnaire":  # has the answers in the order in which they were given
             labels = {
-                text_at(each, "id") or f"answer {number}": each.get("label")
+                f"answer {number}" if (own := text_at(each, "id")) is None else own: each.get("label")
                 for number, each in enumerate(objects_at(details, "answers"))
             }
             answers = answers_by(of_questions(details, "id"), labels)

@@ -152,15 +152,16 @@ class Store(StoreReader):
             rows = self._read(lambda connection: paths.rows(connection, end, low, high))
             return [(row, ROW_CHARACTERS) for row in rows]
 
-        return self._recent_rows.read(end, from_depth, to_depth, load)
+        recent = RecentPaths[EntryRow]() if self._database.is_together else self._recent_rows
+        return recent.read(end, from_depth, to_depth, load)
 
     @override
     def entries(self, end: PathEnd, from_depth: int, to_depth: int) -> list[Entry]:
-        return self._recent_entries.read(
-            end,
-            *(from_depth, to_depth),
-            lambda low, high: self._read(lambda opened: paths.sized_entries(opened, end, low, high)),
-        )
+        def load(low: int, high: int) -> list[tuple[Entry, int]]:
+            return self._read(lambda connection: paths.sized_entries(connection, end, low, high))
+
+        recent = RecentPaths[Entry]() if self._database.is_together else self._recent_entries
+        return recent.read(end, from_depth, to_depth, load)
 
     @contextmanager
     def snapshot(self) -> Iterator[StoreReader]:

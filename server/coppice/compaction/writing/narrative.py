@@ -309,10 +309,13 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
     }
     answers = [each for each in ledger.messages if each.source == "answer"]
     for place, (question, answer, entry, reason) in enumerate(
-        [(each.text, each.about, each.entry_id, reasons.get(id(each))) for each in reversed(approvals)]
+        [
+            (each.text, clip(each.about, _ASKED_CHARS), each.entry_id, reasons.get(id(each)))
+            for each in reversed(approvals)
+        ]
         + [(each.about, _apart(each.text), each.entry_id, None) for each in reversed(answers)]
     ):
-        text = f"Asked: {in_quotes(question)} The user: {clip(answer, _ASKED_CHARS)}"
+        text = f"Asked: {in_quotes(question)} The user: {answer}"
         if reason:
             text = f"{ended(text)} The reasons given: {reason}"
         yield Line("decisions", referenced(text, entry, references), place)
@@ -320,8 +323,9 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
 
 def _apart(answers: str) -> str:
     """The answers to the questions of a call, on one line, in quotation marks where they are several."""
-    each = answers.replace("\n  ", " ").split("\n")
-    return " ".join(map(in_quotes, each)) if len(each) > 1 else one_line(answers)
+    lines = filter(None, map(one_line, answers.replace("\n  ", " ").split("\n")))
+    each = [clip(line, _ASKED_CHARS) for line in lines]
+    return " ".join(map(in_quotes, each)) if len(each) > 1 else "".join(each)
 
 
 def _reasons(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:

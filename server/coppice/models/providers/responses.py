@@ -76,16 +76,16 @@ class ResponseReader(AnswerReader):
         self._understood = True
         for place, item in enumerate(objects(response.get("output"))):
             self._begin(place, item)
+            parts = list(objects(item.get("summary"))) or [
+                part for part in objects(item.get("content")) if part.get("type") == "reasoning_text"
+            ]
+            self._builder.thinking("\n\n".join(as_text(part.get("text")) for part in parts))
+            self._sign(item)
             for part in objects(item.get("content")):
                 self._refused = self._refused or part.get("type") == "refusal"
                 self._builder.text(as_text(part.get("text")) if part.get("type") == "output_text" else "")
             if place in self._calls:
                 self._builder.arguments(self._calls[place], as_text(item.get("arguments")))
-            parts = objects(item.get("summary")) or [
-                part for part in objects(item.get("content")) if part.get("type") == "reasoning_text"
-            ]
-            self._builder.thinking("\n\n".join(as_text(part.get("text")) for part in parts))
-            self._sign(item)
         self._end(response, as_text(response.get("status")))
 
     def ending(self) -> Ending:

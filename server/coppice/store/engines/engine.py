@@ -43,7 +43,7 @@ class Database(ABC):
 
     def read(self, work: Work[T]) -> T:
         """What `work` reads from one state of the store."""
-        joint: Connection | None = getattr(self._joint, "connection", None)
+        joint = self._joint_connection
         return self._read(work) if joint is None else work(joint)
 
     def write(self, work: Work[T]) -> T:
@@ -52,11 +52,21 @@ class Database(ABC):
         Raises:
             StorageFailedError: with `uncertain` in `data` where it is not known whether it was stored.
         """
-        joint: Connection | None = getattr(self._joint, "connection", None)
+        joint = self._joint_connection
         if joint is None:
             return self._write(work)
         with joint.begin_nested():
             return work(joint)
+
+    @property
+    def is_together(self) -> bool:
+        """Whether what this thread reads may not be stored in the end: it is within `together`."""
+        return self._joint_connection is not None
+
+    @property
+    def _joint_connection(self) -> Connection | None:
+        connection: Connection | None = getattr(self._joint, "connection", None)
+        return connection
 
     @contextmanager
     def together(self) -> Iterator[None]:

@@ -133,8 +133,8 @@ class ImportWriter:
         updated = connection.execute(_UPDATE, {"importing": self._key, **values})
         if updated.rowcount == 0:
             raise ImportPausedError(
-                "The import paused for too long, by the clock of a server on this store, and was given up. "
-                "Start it again."
+                "What was being stored paused for too long, by the clock of a server on this store, and was "
+                "given up. Start it again; if that does not help, compare the clocks of the machines."
             )
 
 

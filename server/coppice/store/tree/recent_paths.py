@@ -7,13 +7,21 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from coppice.store.schema.records import PathEnd
 
-T = TypeVar("T")
+
+class _Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+T = TypeVar("T", bound=_Identified)
 Sized = tuple[T, int]
 """What was read of an entry, and the characters that it takes."""
+Load = Callable[[int, int], list[Sized[T]]]
+"""Reads the entries of a path from one depth to another, both included."""
 
 ROW_CHARACTERS: Final = 600
 """What an `EntryRow` takes in memory: some 600 bytes."""
@@ -36,6 +44,9 @@ class _Part(Generic[T]):
     def between(self, low: int, high: int) -> list[Sized[T]]:
         return self.entries[low - self.first : high - self.first + 1]
 
+    def has(self, depth: int, entry_id: str) -> bool:
+        return self.entries[depth - self.first][0].id == entry_id
+
 
 class RecentPaths(Generic[T]):
     """The ends of the paths that were read last. May be used from several threads."""
@@ -45,27 +56,26 @@ class RecentPaths(Generic[T]):
         # Paths whose ends lie in the same run are the same up to the nearer end.
         self._parts: OrderedDict[tuple[str, int], _Part[T]] = OrderedDict()
 
-    def read(self, end: PathEnd, low: int, high: int, load: Callable[[int, int], list[Sized[T]]]) -> list[T]:
+    def read(self, end: PathEnd, low: int, high: int, load: Load[T]) -> list[T]:
         """The path's entries from depth `low` to `high`, both included, root first.
 
-        `load` reads those between two depths. What does not reach to the path's end, or to what is in memory,
-        is not kept there.
+        What does not reach to the path's end, or to what is in memory, is not kept there.
         """
         low, high = max(low, 0), min(high, end.depth)
         if low > high:
             return []
         run = (end.conversation_id, end.run)
-        part = self._parts.get(run) or _Part(low if high == end.depth else end.depth + 1, [], 0)
-        if low > part.last + 1 or high < part.first - 1:
+        part = self._parts.get(run)
+        if part is not None and low <= part.last and high >= part.first:
+            part = _grown(part, end, low, high, load)
+        elif part is None and high == end.depth:
+            part = _part(low, load(low, high))
+        else:
+            part = None
+        if part is None:
             return _without_sizes(load(low, high))
-        older = load(low, part.first - 1) if low < part.first else []
-        newer = load(part.last + 1, high) if high > part.last else []
-        characters = part.characters + _characters(older) + _characters(newer)
-        part = _Part(min(low, part.first), older + part.entries + newer, characters)
         wanted = part.between(low, high)
-        if part.characters > MOST_CHARACTERS:
-            part = _Part(low, wanted, _characters(wanted))
-        self._keep(run, part)
+        self._keep(run, part if part.characters <= MOST_CHARACTERS else _part(low, wanted))
         return _without_sizes(wanted)
 
     def forget(self, conversation_id: str) -> None:
@@ -80,6 +90,31 @@ class RecentPaths(Generic[T]):
             self._parts.move_to_end(run)
             while sum(each.characters for each in self._parts.values()) > MOST_CHARACTERS:
                 self._parts.popitem(last=False)
+
+
+def _grown(part: _Part[T], end: PathEnd, low: int, high: int, load: Load[T]) -> _Part[T] | None:
+    """`part` with what it lacks from `low` to `high`; None where it does not show that it still holds.
+
+    A database that was put back to an earlier state gives a place in a run a second time. An entry that is
+    where it was has the same ones before it.
+    """
+    newer: list[Sized[T]] = []
+    if end.depth <= part.last:
+        if not part.has(end.depth, end.id):
+            return None
+    elif high > part.last:
+        again, *newer = load(part.last, high)
+        if not part.has(part.last, again[0].id):
+            return _part(low, load(low, high)) if high == end.depth else None
+    else:
+        return None
+    older = load(low, part.first - 1) if low < part.first else []
+    added = _characters(older) + _characters(newer)
+    return _Part(min(low, part.first), older + part.entries + newer, part.characters + added)
+
+
+def _part(first: int, entries: list[Sized[T]]) -> _Part[T]:
+    return _Part(first, entries, _characters(entries))
 
 
 def _characters(entries: Iterable[Sized[T]]) -> int:
