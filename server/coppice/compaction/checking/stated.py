@@ -27,12 +27,6 @@ _JOINED: Final = re.compile(r"[\w./:@#-]+", re.ASCII)
 _OF_NAMES: Final = re.compile(r"[\w-][._/:@#-]\w|\d|[a-z][A-Z]|[A-Z]{2}", re.ASCII)
 """What tells a name or a number from another word."""
 _ENDING: Final = re.compile(r"(?:ings?|ed|es|s|ly|e)$")
-_FUNCTION: Final = re.compile(
-    r"also|after|all|always|any|anything|at|been|but|can|could|does|don|each|every|everything|everywhere|first"
-    r"|from|had|has|have|if|into|its?|just|let|like|me|must|my|need(?:s|ed)?|never|no|now|one|only|our|out|should"
-    r"|so|some|something|than|their|them|then|there|these|they|those|too|use[ds]?|want(?:s|ed)?|was|we|were|what"
-    r"|when|where|which|while|who|why|will|with|without|would|you|your"
-)
 
 
 class Statements:
@@ -81,7 +75,7 @@ def _names(text: str) -> set[str]:
 
 
 def _stems(text: str) -> set[str]:
-    return {_stem(word) for word in words_in(text) if not _FUNCTION.fullmatch(word)}
+    return set(map(_stem, words_in(text)))
 
 
 def _stem(word: str) -> str:
