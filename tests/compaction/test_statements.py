@@ -27,6 +27,7 @@ LONG = "rows " * 200
         (f"{LONG}:\n- \n  ```\n  code\n  ```\n- sub", ["[…]; sub"]),
         (f"```\ncode\n```\n- {LONG}\n- sub", ["[…]; sub"]),
         ("- read […]\n- […] write", ["read […] write"]),
+        ("- a.1 —\n- a.2 — Rows:", ["a.1; a.2 — Rows"]),
     ],
 )
 def test_what_is_left_out_leaves_a_mark(text: str, statements: list[str]) -> None:

@@ -44,20 +44,11 @@ def test_what_was_announced_says_which_files_changed_then() -> None:
     )
 
 
-def test_what_an_announcement_says_about_steps_is_over_when_its_files_changed() -> None:
-    text = "The reader takes a `Row`. I am reading each caller now."
-    for call, announced in (
-        (run("head rows.csv", "rate"), text),
-        (edit("a.py"), "The reader takes a `Row`."),
-    ):
-        summary = parse_summary(summarize_offline(request([user("Fix the reader"), *saying(text, call)])))
-        assert summary.in_progress[0].partition(": ")[2] == announced
-
-
-def test_an_announcement_of_steps_alone_stays_whole() -> None:
-    step = "Now I change the reader:"
-    text = summarize_offline(request([user("Fix the reader"), *saying(step, edit("a.py"))]))
-    assert parse_summary(text).in_progress == (f"Announced last, and changed a.py since: {step}",)
+def test_an_announcement_ends_where_its_colon_led_to_a_call() -> None:
+    announced = [user("Fix the reader"), *saying("Now I change the reader:", edit("a.py"))]
+    assert parse_summary(summarize_offline(request(announced))).in_progress == (
+        "Announced last, and changed a.py since: Now I change the reader.",
+    )
 
 
 def test_an_answer_about_files_that_were_changed_and_committed_is_settled() -> None:
@@ -157,7 +148,7 @@ def test_the_numbered_list_of_an_unfinished_turn_is_in_progress() -> None:
     messages = [user("Read the rows"), *saying(plan, edit("src/reader.py"))]
     summary = parse_summary(summarize_offline(request(messages)))
     assert summary.in_progress[1:] == (
-        "Planned in this turn, before changes of reader.py: I do it in order: The `Reader` class; Its tests.",
+        "Planned in this turn, before changes of reader.py: Now I have it. I do it in order: The `Reader` class; Its tests.",
     )
     summary = parse_summary(summarize_offline(request([*messages, reply("Both are written to reader.py.")])))
     assert (summary.next_steps, summary.decisions) == ((), ())

@@ -12,10 +12,10 @@ from coppice.compaction.facts.publications import Publications
 from coppice.compaction.facts.runners import check_words, only_looks
 from coppice.compaction.facts.usage import LEFT_OUT
 from coppice.compaction.text.answers import is_answer, is_bare
-from coppice.compaction.text.markdown import CODE, ITEM
+from coppice.compaction.text.markdown import ITEM
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.paths import is_about_work
-from coppice.compaction.text.reasons import is_reason, reason_in, reasons_in
+from coppice.compaction.text.reasons import reason_in, reasons_in
 from coppice.compaction.text.sentences import (
     QUESTION_MARKS,
     clip,
@@ -163,7 +163,7 @@ class Quotations:
             return
         newest, after = announced[-1]
         texts = [
-            _without_undone(reason_in(each.text, after_failure=bool(failed)), each.text, about, edits)
+            reason_in(each.text, after_failure=bool(failed))
             for each, failed in announced
             if each is not self._listed
         ]
@@ -209,7 +209,7 @@ class Quotations:
             self._changed_at, self._turn_changed = self._clock, True
             self._changed |= dict.fromkeys(changed, self._clock)
             edit = _Edit(tuple(paths[:_MOST_PLANNED]), _text_of(action.old), _text_of(action.new))
-            self._edits = [*self._edits, edit][: _MOST_EDITS + 1]
+            self._edits = [*self._edits, edit][:_MOST_EDITS]
             for line in edit.written() & self._removed_lines.keys():
                 del self._removed_lines[line]
             self._removed_lines |= dict.fromkeys(edit.replaced() - edit.written(), self._clock)
@@ -323,21 +323,6 @@ def _short_change(edit: _Edit) -> str:
     parts = [LEFT_OUT if unchanged else "\n".join(written) for unchanged, written in lines]
     written = one_line("\n".join(parts)).strip(f"{LEFT_OUT} ")
     return written if len(written) <= _WRITTEN_CHARS and "`" not in written else ""
-
-
-def _without_undone(reason: str, text: str, about: str, edits: Sequence[_Edit]) -> str:
-    """`reason` without the last sentence of `text`, where that tells what is to be done and none of `edits`
-    has the code that it names: it was done otherwise, or elsewhere. What edits wrote is not always seen.
-    """
-    last = next(reversed(list(sentences_of(text))), "")
-    code = [each.strip("`").partition("(")[0].rpartition("/")[2] for each in CODE.findall(last)]
-    is_seen = len(edits) <= _MOST_EDITS and all(edit.before or edit.after for edit in edits)
-    if not code or not is_seen or is_reason(last):
-        return reason
-    done = [about, *(edit.before for edit in edits), *(edit.after for edit in edits)]
-    if any(each in part for each in code for part in done):
-        return reason
-    return reason.removesuffix(last).rstrip()
 
 
 def _steps(text: str) -> int:

@@ -11,6 +11,8 @@ QUESTION_MARKS: Final = ("?", "？")
 SHORTEST: Final = 20  # bytes of a sentence that states something to who has not read what is before it
 ELISION: Final = "[…]"
 """The mark in place of what is left out."""
+LEADS_ON: Final = " :：—–"
+"""Marks after which something follows; at the end of a statement they lead nowhere."""
 _BULLET: Final = re.compile(r"\s*(?:[-*+•·‣]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)、]\s*(?!\d)|#{1,6}\s+)")
 _END: Final = re.compile(r"(?<=[.!?])[\"')\]*_]{0,3}\s+|(?<=[。！？])[”』」）]?\s*")
 _ABBREVIATION: Final = re.compile(
@@ -109,5 +111,6 @@ def marked(text: str) -> str:
 
 
 def ended(text: str) -> str:
-    """`text` with a mark at its end."""
-    return text if text.endswith((".", "!", "?", "。", "：", ":", "…", ELISION)) else f"{text}."
+    """`text` with a mark at its end, in place of one that leads nowhere."""
+    text = text.rstrip(LEADS_ON)
+    return text if text.endswith((".", "!", "?", "。", "…", ELISION)) else f"{text}."

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from coppice.compaction.text.markdown import FENCE, ITEM, heading_in
-from coppice.compaction.text.sentences import ELISION, ended, marked, one_line, sentences_of
+from coppice.compaction.text.sentences import ELISION, LEADS_ON, ended, marked, one_line, sentences_of
 
 USER_MESSAGES: Final = "User Messages"
 """The heading of the user's words in a document. What a text has under it may not pass for them."""
@@ -111,11 +111,11 @@ def _packed(parts: list[str], intro: str, separator: str) -> Iterator[str]:
 
 
 def _introduced(intro: str, statement: str) -> str:
-    return statement if statement == ELISION else f"{intro} {statement}".strip()
+    return statement if statement == ELISION else f"{intro} {statement}".strip().rstrip(LEADS_ON)
 
 
 def _joined(statement: str, separator: str, part: str) -> str:
     """`statement` with a further part; what introduces it ends with a mark of its own."""
     if separator == " " or statement.endswith(_INTRODUCES):
         return f"{statement} {part}".strip()
-    return f"{statement.rstrip('.;')}{separator}{part}" if statement else part
+    return f"{statement.rstrip(f'.;{LEADS_ON}')}{separator}{part}" if statement else part

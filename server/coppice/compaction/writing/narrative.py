@@ -5,10 +5,9 @@ approvals.
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import dropwhile, filterfalse, pairwise
+from itertools import pairwise
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
@@ -17,9 +16,8 @@ from coppice.compaction.facts.publications import ON
 from coppice.compaction.facts.user import is_bare_command, request_in
 from coppice.compaction.summary import Summary, SummaryDecision
 from coppice.compaction.text.answers import decides, is_bare
+from coppice.compaction.text.comparing import words_in
 from coppice.compaction.text.lasting import lasting_sentences
-from coppice.compaction.text.markdown import ITEM
-from coppice.compaction.text.reasons import is_step
 from coppice.compaction.text.sentences import (
     ELISION,
     QUESTION_MARKS,
@@ -46,19 +44,12 @@ _FIRST_STATEMENTS: Final = 3
 """Statements of a reply that changes may have overtaken: people begin with what is done."""
 _MOST_REPLIES: Final = 8
 """Reports, and answers, the newest: so that the length of a summary does not grow with the conversation."""
-_MOST_DOCUMENTS: Final = 3  # the newest
-_TITLE_STATEMENTS: Final = 1  # of an older document
 _MOST_REASONS: Final = 12
 """Reasons of changes, and texts for others, the newest; four recorded sessions have at most 9."""
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ASKED_CHARS: Final = 100  # characters of a message that is quoted whole below
 _QUOTED: Final = "The earlier summary, as it was written{}:"
-_WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
-_GLUE: Final = frozenset((
-    "the", "and", "for", "with", "about", "this", "that", "please", "focus", "what", "was", "were", "are",
-    "look", "from", "keep", "all",
-))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +95,12 @@ def offline_narrative(
 
 def focus_words(focus: str | None) -> frozenset[str]:
     """The words of a focus that lines are matched with."""
-    return frozenset(_WORD.findall((focus or "").casefold())) - _GLUE
+    return frozenset(words_in(focus or "")) - {"focus"}
 
 
 def matches_focus(text: str, wanted: frozenset[str]) -> bool:
     """Whether `text` has a word of the focus."""
-    return bool(wanted) and not wanted.isdisjoint(_WORD.findall(text.casefold()))
+    return bool(wanted) and not wanted.isdisjoint(words_in(text))
 
 
 def _lines(
@@ -128,14 +119,12 @@ def _lines(
     yield from _ended_turns(reports[:1], references)
     yield from (line for line in earlier if line.section not in ("goal", "constraints"))
     yield from _decisions(ledger, references)
-    documents = [each for each in quotations[::-1] if each.kind == "brief"]
-    yield from _documents(documents[:1], references)
+    yield from _document(quotations, references)
     yield from _ended_turns(reports[1:], references, first=1)
     yield from _bodies(now, references)
     yield from _publications(quotations, references)
     yield from _reasons(quotations, references)
     yield from _ended_turns(current["answer"], references, first=3_000)
-    yield from _documents(documents[1:_MOST_DOCUMENTS], references, first=3_500, most=_TITLE_STATEMENTS)
     yield from _overtaken([*overtaken["report"], *overtaken["answer"]], references)
 
 
@@ -196,23 +185,19 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
     for check in reversed(now.checks):
         cause = causes.get(check.command)
         if not check.passed and cause is not None:
-            text = f"`{check.command}`: {check.result} The assistant on it: {cause.text}"
+            text = f"`{check.command}`: {check.result} The assistant on it: {ended(cause.text)}"
             yield Line("blocked", referenced(text, cause.entry_id, references))
     newest = ledger.quotations[-1] if ledger.quotations else None
     if newest is not None and newest.kind == "announcement":
-        since, announced = "", newest.text
-        if newest.about:
-            since = f", and changed {newest.about} since"
-            announced = " ".join(filterfalse(is_step, sentences_of(announced))) or announced
-        text = f"Announced last{since}: {announced}"
+        since = f", and changed {newest.about} since" if newest.about else ""
+        text = f"Announced last{since}: {ended(newest.text)}"
         yield Line("in_progress", referenced(text, newest.entry_id, references))
     plans = [each for each in ledger.quotations if each.kind == "plan" and not each.overtaken]
     for plan in plans:
         since = f", before changes of {plan.about}" if plan.about else ""
-        lists = any(map(ITEM.match, plan.text.splitlines()))
-        planned = _without_steps(plan.text) if lists else " ".join(map(ended, statements_of(plan.text)))
-        text = f"Planned in this turn{since}: {planned}"
-        yield Line("in_progress", referenced(text, plan.entry_id, references))
+        if planned := " ".join(map(ended, statements_of(plan.text))):
+            text = f"Planned in this turn{since}: {planned}"
+            yield Line("in_progress", referenced(text, plan.entry_id, references))
     if newest is not None and ledger.finished:
         for number, text in enumerate(_questions(newest.text)):
             stated = referenced(f"The user was asked: {text}", newest.entry_id, references)
@@ -222,19 +207,13 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
         yield Line("next_steps", task.title, 1 + number)
     asked = [each for each in ledger.messages if each.source == "user"]
     if asked and ledger.replied is False and not tasks:
-        yield from _unanswered(ledger, asked[-1], references, planned=bool(plans))
+        yield from _unanswered(ledger, asked[-1], references)
 
 
-def _unanswered(
-    ledger: WorkLedger, message: LedgerMessage, references: Mapping[str, str], *, planned: bool
-) -> Iterator[Line]:
+def _unanswered(ledger: WorkLedger, message: LedgerMessage, references: Mapping[str, str]) -> Iterator[Line]:
     """The user's newest message as a next step; none where it may ask for nothing, like a word of thanks."""
     text, answered = one_line(request_in(message.text)), _answered(ledger, message)
-    if is_bare_command(message.text):
-        return
-    if planned and len(text.encode()) < SHORTEST:
-        yield Line("next_steps", "What is left of the plan in progress.")
-    elif answered or not is_bare(text):
+    if not is_bare_command(message.text) and (answered or not is_bare(text)):
         text = f"Not finished: {clip(text, _ASKED_CHARS)}"
         text = f"{ended(text)}{answered}" if answered else text
         yield Line("next_steps", referenced(text, message.entry_id, references))
@@ -338,22 +317,14 @@ def _reasons(quotations: list[Quotation], references: Mapping[str, str]) -> Iter
         yield Line("decisions", referenced(text, each.entry_id, references), place)
 
 
-def _without_steps(text: str) -> str:
-    """The statements of `text` together, without what it begins with about the steps of the work."""
-    sentences = [sentence for statement in statements_of(text) for sentence in sentences_of(statement)]
-    return " ".join(map(ended, list(dropwhile(is_step, sentences)) or sentences))
-
-
-def _documents(
-    documents: list[Quotation], references: Mapping[str, str], first: int = 1_000, most: int | None = None
-) -> Iterator[Line]:
-    """The first statements of documents, at most `most` of each, after what showed it."""
-    for place, each in enumerate(documents, first):
+def _document(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
+    """The statements of the newest document, after what showed it."""
+    for each in [each for each in quotations if each.kind == "brief"][-1:]:
         texts = [text for text in statements_of(each.text) if len(text) >= SHORTEST]
         shown_by, _, later = each.about.partition(BEFORE)
         title = f"`{shown_by}`, quoted{f', before `{later}`' if later else ''}:"
-        for number, text in enumerate([title, *_first(texts, most or len(texts))]):
-            yield Line("context", referenced(text, each.entry_id, references), place + number / 1_000)
+        for number, text in enumerate([title, *texts]):
+            yield Line("context", referenced(text, each.entry_id, references), 1_000 + number / 1_000)
 
 
 def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
