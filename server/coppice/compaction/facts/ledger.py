@@ -123,7 +123,7 @@ class LedgerBuilder:
 
     def summarized(self, narrative: str) -> None:
         """Takes in that a model or a person summarized everything so far."""
-        self._earlier, self._earlier_at, self._earlier_before = narrative, self._quotations.clock, ""
+        self._earlier, self._earlier_at, self._earlier_before = narrative, self._quotations.since.clock, ""
 
     @property
     def ledger(self) -> WorkLedger:
@@ -137,7 +137,7 @@ class LedgerBuilder:
             replied=self._finished,
             earlier=self._earlier,
             earlier_before_commit=self._earlier_before
-            or self._quotations.commit_after(self._earlier_at, state.commits),
+            or self._quotations.since.commit_after(self._earlier_at, state.commits),
             left_out=self._left_out,
         )
 
