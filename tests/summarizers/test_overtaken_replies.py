@@ -144,11 +144,11 @@ def test_a_reply_names_the_commit_that_followed_it() -> None:
 
 
 def test_the_numbered_list_of_an_unfinished_turn_is_in_progress() -> None:
-    plan = "Now I have it. I do it in order:\n\n1. The `Reader` class\n2. Its tests"
+    plan = "I do it in order:\n\n1. The `Reader` class\n2. Its tests"
     messages = [user("Read the rows"), *saying(plan, edit("src/reader.py"))]
     summary = parse_summary(summarize_offline(request(messages)))
     assert summary.in_progress[1:] == (
-        "Planned in this turn, before changes of reader.py: Now I have it. I do it in order: The `Reader` class; Its tests.",
+        "Planned in this turn, before changes of reader.py: I do it in order: The `Reader` class; Its tests.",
     )
     summary = parse_summary(summarize_offline(request([*messages, reply("Both are written to reader.py.")])))
     assert (summary.next_steps, summary.decisions) == ((), ())
