@@ -5,7 +5,8 @@ from itertools import chain
 import pytest
 from talk import edit, reply, request, run, saying, tool, user
 
-from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
+from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.compaction.facts.stored_ledger import ledger_details
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.offline import summarize_offline

@@ -10,9 +10,9 @@ from coppice.compaction.facts.overtaking import Edit, Overtaking
 from coppice.compaction.facts.publications import Publications
 from coppice.compaction.facts.runners import check_words, only_looks
 from coppice.compaction.facts.usage import LEFT_OUT
+from coppice.compaction.facts.workspace import is_about_work
 from coppice.compaction.text.answers import is_answer, is_bare
 from coppice.compaction.text.markdown import ITEM
-from coppice.compaction.text.paths import is_about_work
 from coppice.compaction.text.reasons import reason_in, reasons_in
 from coppice.compaction.text.sentences import (
     QUESTION_MARKS,
