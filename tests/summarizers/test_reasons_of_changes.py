@@ -117,7 +117,7 @@ def test_a_bare_yes_to_a_proposal_takes_its_reasons_over() -> None:
     assert own == "Asked: “Want me to log the failures?” The user: yes, and count them"
 
 
-def test_the_newest_document_is_quoted() -> None:
+def test_of_an_older_document_that_still_holds_the_title_follows_the_newest() -> None:
     shown = [
         run(
             f"bd show rows-{n}", f"rows-{n}: The report {n} has a header.\n\nIt has {n} pages. " + "So. " * 50
@@ -125,7 +125,9 @@ def test_the_newest_document_is_quoted() -> None:
         for n in (1, 2)
     ]
     text = context(user("Do rows-1 and rows-2"), *shown[0], *shown[1])
+    assert text.index("The report 2 has") < text.index("The report 1 has")
     assert ("It has 2 pages" in text, "It has 1 pages" in text) == (True, False)
+    assert "The report 1 has a header. […]" in text
 
 
 def test_an_answer_that_is_a_message_of_its_own_is_only_quoted() -> None:

@@ -68,9 +68,7 @@ class LedgerBuilder:
 
     @classmethod
     def from_details(cls, details: object, root: str | None = None) -> Self:
-        """Continues from the ledger in a compaction's `details`; begins anew where there is none of this
-        form.
-        """
+        """Continues from the ledger in a compaction's `details`; begins anew where none is of this form."""
         return cls(stored_ledger(details), root)
 
     def add(self, entries: Iterable[Entry]) -> Self:

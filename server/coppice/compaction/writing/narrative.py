@@ -29,7 +29,7 @@ from coppice.compaction.writing.quoted_lines import (
     ASKED_CHARS,
     commit_bodies,
     decisions,
-    document,
+    documents,
     ended_turns,
     overtaken_replies,
     publications,
@@ -44,6 +44,8 @@ _GOAL_CHARS: Final = 400
 """Characters of a request under Goal; its whole text is among the user's messages."""
 _MOST_REPLIES: Final = 8
 """Reports, and answers, the newest: so that the length of a summary does not grow with the conversation."""
+_MOST_DOCUMENTS: Final = 3  # the newest
+_TITLE_STATEMENTS: Final = 1  # of an older document
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _QUOTED: Final = "The earlier summary, as it was written{}:"
@@ -116,12 +118,14 @@ def _lines(
     yield from ended_turns(reports[:1], references)
     yield from (line for line in earlier if line.section not in ("goal", "constraints"))
     yield from decisions(ledger, references)
-    yield from document(quotations, references)
+    shown = [each for each in quotations[::-1] if each.kind == "brief"]
+    yield from documents(shown[:1], references)
     yield from ended_turns(reports[1:], references, first=1)
     yield from commit_bodies(now, references)
     yield from publications(quotations, references)
     yield from reasons(quotations, references)
     yield from ended_turns(current["answer"], references, first=3_000)
+    yield from documents(shown[1:_MOST_DOCUMENTS], references, first=3_500, most=_TITLE_STATEMENTS)
     yield from overtaken_replies([*overtaken["report"], *overtaken["answer"]], references)
 
 

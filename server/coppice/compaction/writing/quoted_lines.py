@@ -132,14 +132,16 @@ def reasons(quotations: list[Quotation], references: Mapping[str, str]) -> Itera
         yield Line("decisions", referenced(text, each.entry_id, references), place)
 
 
-def document(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """The statements of the newest document, after what showed it."""
-    for each in [each for each in quotations if each.kind == "brief"][-1:]:
+def documents(
+    shown: list[Quotation], references: Mapping[str, str], first: int = 1_000, most: int | None = None
+) -> Iterator[Line]:
+    """The first statements of documents, at most `most` of each, after what showed it."""
+    for place, each in enumerate(shown, first):
         texts = [text for text in statements_of(each.text) if len(text) >= SHORTEST]
         shown_by, _, later = each.about.partition(BEFORE)
         title = f"`{shown_by}`, quoted{f', before `{later}`' if later else ''}:"
-        for number, text in enumerate([title, *texts]):
-            yield Line("context", referenced(text, each.entry_id, references), 1_000 + number / 1_000)
+        for number, text in enumerate([title, *_first(texts, most or len(texts))]):
+            yield Line("context", referenced(text, each.entry_id, references), place + number / 1_000)
 
 
 def commit_bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
