@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from coppice.compaction.text.comparing import words_in
+from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import sentences_of
 
 _MOST_CHARS: Final = 200_000
@@ -22,10 +23,6 @@ _SHARE: Final = 0.62
 """Of the weight of a sentence's words that a place must have, as labelled pairs gave it."""
 _NAME_WEIGHT: Final = 2.0  # of a name, where another word that is as rare has 1 (guess)
 _LEAST_STEM: Final = 3  # letters that an ending leaves (guess)
-_JOINED: Final = re.compile(r"[\w./:@#-]+", re.ASCII)
-"""A word with what joins the parts of a path, an address, an option or an issue's number."""
-_OF_NAMES: Final = re.compile(r"[\w-][._/:@#-]\w|\d|[a-z][A-Z]|[A-Z]{2}", re.ASCII)
-"""What tells a name or a number from another word."""
 _ENDING: Final = re.compile(r"(?:ings?|ed|es|s|ly|e)$")
 
 
@@ -71,7 +68,9 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _names(text: str) -> set[str]:
-    return {stem for word in _JOINED.findall(text) if _OF_NAMES.search(word) for stem in _stems(word)}
+    """The words of names, and numbers."""
+    numbers = {word for word in _stems(text) if any(map(str.isdigit, word))}
+    return _stems(" ".join(names_in(text))) | numbers
 
 
 def _stems(text: str) -> set[str]:
