@@ -23,7 +23,6 @@ _SHORT_LINE: Final = 30
 """Characters of a line that its writer ended on purpose (guess)."""
 _QUOTES: Final = re.compile('["“”„‟«»＂ʺ˝״″‶❝❞❠〝〞〟〃ˮ˶🙶🙷🙸]')
 """Quotation marks, but for the single ones, and what looks like them."""
-_OPEN_END: Final = re.compile(r"[A-Za-z0-9,;\-—'\")`]$")
 
 
 def one_line(text: str) -> str:
@@ -90,7 +89,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 def _is_wrapped(lines: list[str]) -> bool:
     """Whether a paragraph of these lines may go on in the next one; a short line ended itself."""
-    return (len(lines) > 1 or len(lines[0]) > _SHORT_LINE) and bool(_OPEN_END.match(lines[-1][-1]))
+    return len(lines) > 1 or len(lines[0]) > _SHORT_LINE
 
 
 def whole_sentences(text: str, limit: int) -> str:

@@ -1,6 +1,5 @@
 """Statements of a Markdown text: its paragraphs, and the items of its lists with what introduces them."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,7 +13,6 @@ _MOST_CHARS: Final = 20_000
 _INTRODUCES: Final = (":", "：")
 _TABLE: Final = "|"
 _NO_PROSE: Final = ("::", "---", "===")
-_MARKS: Final = re.compile(r"\[…\](?:[; ]*\[…\])+")
 _LONGEST: Final = 600
 """Characters of one statement; a longer paragraph is divided at its sentences."""
 
@@ -32,10 +30,10 @@ def statements_of(text: str) -> Iterator[str]:
             statement = f"{ELISION} {each}"
         else:
             if statement:
-                yield _MARKS.sub(ELISION, statement)
+                yield statement
             statement = each
     if statement not in ("", ELISION):
-        yield _MARKS.sub(ELISION, statement)
+        yield statement
 
 
 def _statements(text: str) -> Iterator[str]:
