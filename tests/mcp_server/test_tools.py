@@ -1,15 +1,12 @@
 """What the five tools give."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from mcp_server.conftest import NOW, OTHER_SESSION, SESSION, Start, assistant, result, stored, url_of, user
 from session_samples import prompt
 
-from coppice.mcp.project import resume_command
-from coppice.store.schema.records import ConversationRecord
 from coppice.store.store import Store
 from coppice.tokens.counting import count_tokens
 
@@ -294,15 +291,3 @@ def test_what_the_running_agent_writes_is_found_without_an_import(start: Start, 
     assert "in this session" in text
     assert "session=" not in text
     assert "hedge" in client.call("history_overview")
-
-
-@pytest.mark.parametrize(
-    ("agent", "command"), [("claude-code", None), ("gemini", None), ("codex", "codex resume s-1")]
-)
-def test_a_sub_agent_that_its_agent_cannot_resume_has_no_command(agent: str, command: str | None) -> None:
-    source = {"format": agent, "sessionId": "s-1"}
-    record = ConversationRecord(
-        "c", "file:///w", NOW, NOW, None, 0, parent_conversation_id="p", source=source
-    )
-    assert resume_command(record) == command
-    assert resume_command(replace(record, parent_conversation_id=None)) is not None

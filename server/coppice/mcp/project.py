@@ -114,7 +114,8 @@ def resume_command(record: ConversationRecord) -> str | None:
 
 def _origin(record: ConversationRecord) -> tuple[str, str]:
     source = record.source or {}
-    agent, session = source.get("format"), source.get("sessionId")
+    agent = source.get("format")
+    session = source.get("headerId", source.get("sessionId"))
     return (
         agent if isinstance(agent, str) else "coppice",
         session if isinstance(session, str) and session else record.id,

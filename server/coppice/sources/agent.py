@@ -13,7 +13,8 @@ from coppice.formats.source import OnRead
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """`agent` and `key` identify it: `key` is the agent's own id of the session.
+    """`agent` and `key` identify it: `key` is the agent's own id of the session, or with `id_in_header` the
+    name of its file.
 
     `stamp` changes whenever the transcript does. `size` is in bytes; `modified` in seconds since 1970.
     `parent` is the key of the session that started it, as far as its place tells.
@@ -31,6 +32,7 @@ class Transcript:
     part: str | None = None
     cwd: str | None = None
     places: Places | None = None
+    id_in_header: bool = False
 
     @property
     def name(self) -> str:

@@ -34,6 +34,7 @@ class FileAgent:
     folder `folders` hold sessions, in files whose names `pattern` matches; its group is the session's key.
     `names_folders`: each lies in a folder that is named after the one in which the session worked.
     `key_from_folder`: the key is the name of the file's folder.
+    `id_in_header`: the key is the name of the file, and the agent's own id of the session is in its header.
     """
 
     name: str
@@ -45,6 +46,7 @@ class FileAgent:
     format: str
     names_folders: bool = False
     key_from_folder: bool = False
+    id_in_header: bool = False
 
     def root(self, environ: Mapping[str, str], folder: str | None = None) -> Path:
         """The agent's folder; `folder` is that of the user's settings."""
@@ -103,6 +105,7 @@ class FileWatch:
                 size=status.st_size,
                 modified=status.st_mtime,
                 parent=_session_of(path),
+                id_in_header=self._agent.id_in_header,
             )
 
     def ignore(self, transcript: Transcript) -> None:

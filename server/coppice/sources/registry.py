@@ -38,6 +38,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
         re.compile(r"^(.+)\.jsonl"),
         "PI_CODING_AGENT_DIR",
         "pi",
+        id_in_header=True,
     ),
     CopilotAgent(
         "copilot",
@@ -57,6 +58,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
         re.compile(rf"^(session-.+|{_UUID})\.jsonl"),
         None,
         "gemini",
+        id_in_header=True,
     ),
     FileAgent(
         "qwen",

@@ -28,6 +28,7 @@ from coppice.service.conversations.importing import (
     conversation_of_session,
     ledger_at,
     short_id,
+    short_text,
     taken_over,
 )
 from coppice.service.core.context import now
@@ -214,6 +215,7 @@ class TranscriptStorer:
             name=transcript.name,
             path=transcript.path,
             sessionId=transcript.key,
+            headerId=short_text(reader.header.session_id) if transcript.id_in_header else None,
         )
         parent = None if last.parent is None else conversation_id_of(transcript.agent, last.parent)
         return replace(new, parent_conversation_id=parent)

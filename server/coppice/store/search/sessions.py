@@ -12,6 +12,8 @@ from coppice.store.search.indexing import Scope
 
 SHORTEST_NAME: Final = 8
 """Characters from which the beginning of an id names a conversation."""
+_NAMES: Final = ("sessionId", "headerId")
+"""Properties of a conversation's source by which its agent knows the session."""
 _MOST: Final = 20  # conversations that one name may stand for: the caller lists them
 
 
@@ -35,19 +37,20 @@ def extent(connection: Connection, scope: Scope, agent: str | None = None) -> Ex
 
 def named(connection: Connection, scope: Scope, name: str) -> list[str]:
     """The ids of the conversations that `name` is the id of, or its agent's id of the session, or the
-    beginning of one of them; newest first. Of those that begin so, what another one started comes last: the
-    ids of some sub-agents begin with their session's.
+    beginning of one of them; newest first. What another one started comes last: the ids of some sub-agents
+    begin with their session's.
     """
     name = storable(name)
-    exact = [CONVERSATION.c.id == name, _source_has("sessionId", name, whole=True)]
-    ids = _ids(connection, scope, or_(*exact))
+    order = [CONVERSATION.c.parent_conversation_id.is_not(None)]
+    exact = [CONVERSATION.c.id == name, *(_source_has(each, name, whole=True) for each in _NAMES)]
+    ids = _ids(connection, scope, or_(*exact), order=order)
     if ids or len(name) < SHORTEST_NAME:
         return ids
     begun = [
         CONVERSATION.c.id.startswith(name, autoescape=True),
-        _source_has("sessionId", name, whole=False),
+        *(_source_has(each, name, whole=False) for each in _NAMES),
     ]
-    return _ids(connection, scope, or_(*begun), order=[CONVERSATION.c.parent_conversation_id.is_not(None)])
+    return _ids(connection, scope, or_(*begun), order=order)
 
 
 def newest(connection: Connection, scope: Scope, agent: str | None, most: int) -> list[str]:

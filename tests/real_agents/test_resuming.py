@@ -1,0 +1,26 @@
+"""The command that the history tools print goes on with the session in its agent."""
+
+import re
+
+from mcp_server.conftest import Client
+from real_agents.conftest import COPPICE, RealAgent
+from real_agents.scripted_model import Answer
+
+DECISION = "Use port 48117: 8080 is taken by the proxy."
+QUESTION = "And which one is for the tests?"
+
+
+def test_the_printed_command_resumes_the_session(agent: RealAgent) -> None:
+    agent.model.script = lambda _asked: Answer("It is noted.")
+    agent.run(DECISION)
+    client = Client(agent.project, [str(COPPICE), "mcp"], agent.environ())
+    overview = client.call("history_overview")
+    client.close()
+    printed = re.search(r'resume="\S+ ([^"…]+)"', overview)
+    assert printed is not None, overview
+    assert not any("48117" in asked.text for asked in agent.run(QUESTION)), "a new session has it"
+    # The words that a person types, among those without which the agent asks the person.
+    words = [word for word in printed[1].split() if word not in agent.arguments]
+    end = len(agent.arguments) - (agent.arguments[-1] == "-p")
+    agent.arguments = (*agent.arguments[:end], *words, *agent.arguments[end:])
+    assert any("48117" in asked.text for asked in agent.run(QUESTION)), agent.shown
