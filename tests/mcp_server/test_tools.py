@@ -60,7 +60,7 @@ def test_absence_is_stated_with_what_was_looked_through(start: Start, sessions: 
 
 def test_an_empty_project_says_that_nothing_is_stored(start: Start) -> None:
     client = start()
-    assert "0 conversations: nothing of this project is stored yet" in client.call(
+    assert "0 conversations, 0 entries. Nothing of this project is stored yet." in client.call(
         "history_search", query="a word"
     )
     assert client.call("history_overview") == "Nothing is stored for this project yet."

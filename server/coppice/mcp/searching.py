@@ -1,22 +1,22 @@
 """`history_search`: this session first, then the project, and on request every workspace."""
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from coppice.errors import CoppiceError, StorageFailedError
 from coppice.files.tools import touches_of
+from coppice.mcp.absence import nothing, searched
 from coppice.mcp.arguments import SearchArguments
 from coppice.mcp.project import Project, label_of, resume_command
-from coppice.mcp.rendering import framed, safe
+from coppice.mcp.rendering import framed
 from coppice.redaction import masked
 from coppice.service.history.calls import CallOf, calls_in, calls_of_results
 from coppice.service.history.query import stems_asked_for
 from coppice.service.history.search import Hit, search
 from coppice.store.search.indexing import Scope
-from coppice.store.search.recalling import Where
-from coppice.store.search.sessions import Extent
+from coppice.store.search.recalling import RecallRow, Where
+from coppice.store.search.search_text import whole_text
 from coppice.store.store import Store
 from coppice.store.words.stems import stem_text
 from coppice.tokens.counting import estimate_tokens
@@ -46,13 +46,15 @@ _PLACES: Final = {"session": "this session", "project": "this project", "all": "
 class _StoreHits(NamedTuple):
     """The hits of one scope, with the store that they are in and the tool calls that hits are results of.
 
-    It is not `complete` where a part of the scope is not in the index yet.
+    It is not `complete` where a part of the scope is not in the index yet, and not `is_whole` where only the
+    best and the newest of what holds something of the question was looked at.
     """
 
     store: Store
     hits: list[Hit]
     calls: Mapping[int, CallOf]
     complete: bool
+    is_whole: bool
 
 
 def search_history(project: Project, wanted: SearchArguments) -> str:
@@ -71,7 +73,10 @@ def search_history(project: Project, wanted: SearchArguments) -> str:
     shown.sort(key=lambda each: -each[1].score)
     first = int((wanted.cursor or "0").split(":")[0])
     if first >= len(shown):
-        text = _nothing(project, wanted, running, looked_in, is_end=bool(shown))
+        is_whole = all(each.is_whole for each in results)
+        text = (
+            "There are no more." if shown else nothing(project, wanted, running, looked_in, is_whole=is_whole)
+        )
     else:
         text = _page(shown, first, wanted, running, looked_in)
     return text if all(each.complete for each in results) else f"{text}\n{_INCOMPLETE}"
@@ -87,11 +92,13 @@ def _search(
         if wanted.scope == "session" or not _is_little(here.hits, stems):
             return [here], "session"
     # With those of the session among them: hits that hold little of the question shall not fill the page.
-    results = [_in_scope(store, project.scope, wanted, stems)]
-    if wanted.scope == "all":
-        for other, scope in project.others():
-            with suppress(CoppiceError):
-                results.append(_in_scope(other, scope, wanted, stems))
+    results = []
+    for each, scope in searched(project, wanted.scope or "project"):
+        try:
+            results.append(_in_scope(each, scope, wanted, stems))
+        except CoppiceError:
+            if each is store:
+                raise
     return results, wanted.scope or "project"
 
 
@@ -111,15 +118,32 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mappin
         failed=wanted.kind == "error",
     )
     complete = _made_searchable(store, scope)
-    hits = search(store, stems, where, for_model=True, readable=masked)
-    hits = [hit for hit in hits if not (hit.added and wanted.role == "user")]
+    if wanted.path and (phrase := stem_text(wanted.path)):
+        stems = {**stems, phrase: 1.0}
+    ranking = search(
+        store, stems, where, for_model=True, readable=masked, accepted=_acceptance(store, wanted)
+    )
+    hits = [hit for hit in ranking.hits if not (hit.added and wanted.role == "user")]
     hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
     calls = calls_of_results(store, [hit.row for hit in hits])
-    if wanted.kind == "edit":
-        hits = [hit for hit in hits if _changes_files(hit)]
-    if wanted.path is not None:
-        hits = [hit for hit in hits if _is_about(hit, wanted.path, calls.get(hit.row.key))]
-    return _StoreHits(store, hits, calls, complete)
+    return _StoreHits(store, hits, calls, complete, ranking.is_whole)
+
+
+def _acceptance(
+    store: Store, wanted: SearchArguments
+) -> Callable[[Sequence[RecallRow]], Collection[int]] | None:
+    """What tells of entries whether they are wanted, for what the store does not know of them."""
+    path = (wanted.path or "").casefold()
+    if not path and wanted.kind != "edit":
+        return None
+
+    def accepted(rows: Sequence[RecallRow]) -> list[int]:
+        if wanted.kind == "edit":
+            rows = [row for row in rows if _changes_files(row)]
+        calls = calls_of_results(store, rows) if path else {}
+        return [row.key for row in rows if not path or _is_about(row, path, calls.get(row.key))]
+
+    return accepted
 
 
 def _made_searchable(store: Store, scope: Scope) -> bool:
@@ -145,13 +169,14 @@ def _is_little(hits: Sequence[Hit], stems: Mapping[str, float]) -> bool:
     return not hits or len(held) < _LITTLE * len(own)
 
 
-def _changes_files(hit: Hit) -> bool:
-    return any(touch.kind != "read" for call in calls_in(hit.row) for touch in touches_of(call, {}))
+def _changes_files(row: RecallRow) -> bool:
+    return any(touch.kind != "read" for call in calls_in(row) for touch in touches_of(call, {}))
 
 
-def _is_about(hit: Hit, path: str, call: CallOf | None) -> bool:
-    texts = [hit.text] if call is None else [hit.text, call.arguments, call.path or ""]
-    return any(path.casefold() in text.casefold() for text in texts)
+def _is_about(row: RecallRow, path: str, call: CallOf | None) -> bool:
+    """Whether an entry, or the call that it is the result of, names a path, which is in lower case."""
+    texts = [whole_text(row.type, row.body), *([] if call is None else [call.text, call.path or ""])]
+    return any(path in text.casefold() for text in texts)
 
 
 def _page(
@@ -185,25 +210,3 @@ def _page(
     if commands:
         parts.append(f"The user can resume these sessions with: {'; '.join(commands)}")
     return "\n".join(parts)
-
-
-def _nothing(
-    project: Project, wanted: SearchArguments, running: str | None, looked_in: str, *, is_end: bool
-) -> str:
-    if is_end:
-        return "There are no more."
-    store = project.store
-    scope = Scope(conversation_id=running) if looked_in == "session" and running else project.scope
-    extent = store.extent(scope, wanted.agent)
-    more = "" if looked_in == "project" else ' Scope "project" looks further.'
-    more = ", and nothing in other projects." if looked_in == "all" else more
-    return f"Nothing found for {safe(wanted.query[:200])!r} in {sized(extent)}.{more}"
-
-
-def sized(extent: Extent) -> str:
-    """How much was looked through, as words."""
-    if not extent.conversations:
-        return "0 conversations: nothing of this project is stored yet"
-    since = f" since {extent.since[:10]}" if extent.since else ""
-    ending = "s" * (extent.conversations != 1)
-    return f"{extent.conversations:,} conversation{ending}, {extent.entries:,} entries{since}"

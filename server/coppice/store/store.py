@@ -223,7 +223,9 @@ class Store(StoreReader):
     def recall_postings(
         self, stems: Sequence[str], where: recalling.Where, most: int
     ) -> list[recalling.Postings]:
-        """For each stem the newest `most` pieces that hold it, of entries that were made searchable."""
+        """For each stem, or several that follow one another, set apart by spaces, the newest `most` pieces
+        that hold it, of entries that were made searchable.
+        """
         return self._database.read(
             lambda connection: recalling.postings(self._database.pieces, connection, stems, where, most)
         )

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from coppice.files.tools import touches_of
 from coppice.store.search.recalling import RecallRow
+from coppice.store.search.search_text import leaves
 from coppice.store.store import Store
 from coppice.tree.messages import ToolCall
 
@@ -18,10 +19,13 @@ _COMMAND_NAMES: Final = ("command", "cmd", "script")
 
 @dataclass(frozen=True, slots=True)
 class CallOf:
-    """The start of a call's arguments on one line: its command, or all of them. `path` is the first file."""
+    """The start of a call's arguments on one line: its command, or all of them. `path` is the first file,
+    `text` all that the arguments hold.
+    """
 
     arguments: str
     path: str | None
+    text: str = ""
 
 
 def calls_of_results(store: Store, rows: Sequence[RecallRow]) -> dict[int, CallOf]:
@@ -40,7 +44,8 @@ def calls_of_results(store: Store, rows: Sequence[RecallRow]) -> dict[int, CallO
             call = parent and next((c for c in calls_in(parent) if c.id == wanted[key].tool_call_id), None)
             if call:
                 touches = touches_of(call, {})
-                call_of[key] = CallOf(_shown(call.arguments), touches[0].path if touches else None)
+                path = touches[0].path if touches else None
+                call_of[key] = CallOf(_shown(call.arguments), path, "\n".join(leaves(call.arguments)))
             elif parent is not None and parent.tool_call_id is not None:
                 following[key] = parent.parent_key
         above = following

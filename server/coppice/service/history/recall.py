@@ -68,8 +68,8 @@ class Recall:
             return _page(params, whole_entries(store, keys, for_model=for_model), store)
         stems = stems_asked_for(params.query)
         store.make_searchable(scope, thread.indexing())
-        hits = search(store, stems, where, on_path=on_path, for_model=for_model)
-        return _page(params, hits, store)
+        ranking = search(store, stems, where, on_path=on_path, for_model=for_model)
+        return _page(params, ranking.hits, store)
 
 
 def _page(params: RecallParams, hits: Sequence[Hit], store: Store) -> RecallResult:

@@ -5,9 +5,9 @@ it, and where the entry before or after its own is about the question too.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from coppice.protocol.history import is_history_tool
 from coppice.store.search.recalling import RecallRow, Where
@@ -54,6 +54,13 @@ class Hit:
     added: bool = False
 
 
+class Ranking(NamedTuple):
+    """Hits, the best first. `is_whole`: all that holds something of the question was looked at."""
+
+    hits: list[Hit]
+    is_whole: bool
+
+
 def search(
     store: Store,
     stems: Mapping[str, float],
@@ -62,26 +69,49 @@ def search(
     on_path: bool = False,
     for_model: bool = False,
     readable: Callable[[str], str] = str,
-) -> list[Hit]:
-    """The pieces that hold something of what is asked for, the best first, each text once.
+    accepted: Callable[[Sequence[RecallRow]], Collection[int]] | None = None,
+) -> Ranking:
+    """The pieces that hold something of what is asked for, each text once.
 
     Only what is in the index is looked through, with `on_path` only entries on the current path of their
     conversation. `for_model` leaves out the messages that the user excluded from the context. `readable`
-    makes of an entry's text what may be shown, of the same length.
+    makes of an entry's text what may be shown, of the same length. `accepted` gives the keys of those
+    entries that are wanted, before any is left out for its rank.
     """
     postings_of = store.recall_postings(list(stems), where, MAX_POSTINGS)
     scores: defaultdict[int, float] = defaultdict(float)
     for weight, postings in zip(stems.values(), postings_of, strict=True):
         for key in postings.keys:
             scores[key] += weight * postings.rarity
+    is_whole = len(scores) <= MAX_EXAMINED and all(len(each.keys) < MAX_POSTINGS for each in postings_of)
     keys = sorted(scores, key=lambda key: (-scores[key], -key))[:MAX_EXAMINED]
     if on_path:
         here = set(store.recall_on_path(list({key // KEYS_PER_ENTRY for key in keys})))
         keys = [key for key in keys if key // KEYS_PER_ENTRY in here]
-    best = _ranked({key: scores[key] for key in keys[:_MAX_CANDIDATES]}, store)[:_MAX_PIECES]
-    spans = _joined(best)
+    most = _MAX_CANDIDATES if accepted is None else MAX_EXAMINED
+    best = _ranked({key: scores[key] for key in keys[:most]}, store)
+    if accepted is not None:
+        best = _wanted(best, store, accepted)
+    spans = _joined(best[:_MAX_PIECES])
     rows = _readable_rows(store, [keys.start // KEYS_PER_ENTRY for _, keys in spans], for_model=for_model)
-    return list(_without_repeats(_hits(spans, rows, readable)))
+    return Ranking(list(_without_repeats(_hits(spans, rows, readable))), is_whole)
+
+
+def _wanted(
+    best: Sequence[tuple[float, int]],
+    store: Store,
+    accepted: Callable[[Sequence[RecallRow]], Collection[int]],
+) -> list[tuple[float, int]]:
+    """The best pieces whose entries are accepted, a page's worth; entries are read as they are needed."""
+    wanted: list[tuple[float, int]] = []
+    for start in range(0, len(best), _MAX_CANDIDATES):
+        pieces = best[start : start + _MAX_CANDIDATES]
+        keys = dict.fromkeys(key // KEYS_PER_ENTRY for _, key in pieces)
+        chosen = frozenset(accepted(store.recall_rows(list(keys))))
+        wanted += [(score, key) for score, key in pieces if key // KEYS_PER_ENTRY in chosen]
+        if len(wanted) >= _MAX_PIECES:
+            break
+    return wanted
 
 
 def _ranked(scores: Mapping[int, float], store: Store) -> list[tuple[float, int]]:

@@ -106,7 +106,10 @@ def _text(value: Any) -> str | None:
 def postings(
     index: WordIndex, connection: Connection, stems: Sequence[str], where: Where, most: int
 ) -> list[Postings]:
-    """At most `most` pieces for each stem, in the order of `stems`; `index` is that of pieces."""
+    """At most `most` pieces for each stem, in the order of `stems`; `index` is that of pieces.
+
+    Instead of a stem there may be several, set apart by spaces: those that follow one another so.
+    """
     oldest, newest = _extent(connection, where.scope)
     first = max(oldest, where.after + 1) * KEYS_PER_ENTRY - 1
     last = min(newest + 1, where.before) * KEYS_PER_ENTRY
@@ -119,7 +122,7 @@ def postings(
     span = max(newest - oldest + 1, 1)
     listed = []
     for stem in stems:
-        words = index.any_of([Term((stem,))])
+        words = index.any_of([Term(tuple(stem.split()))])
         keys: list[int] = []
         if index.newest is not None:
             keys = holding(words, max(first, last - index.newest))

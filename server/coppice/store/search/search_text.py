@@ -76,10 +76,10 @@ def _parts_of_content(content: str | list[dict[str, Any]]) -> Iterator[str]:
             yield block["text"]
         elif block["type"] == "toolCall":
             yield block["name"]
-            yield from _leaves(block["arguments"])
+            yield from leaves(block["arguments"])
 
 
-def _leaves(value: Any) -> Iterator[str]:
+def leaves(value: Any) -> Iterator[str]:
     """The names and values in a JSON value, in order. Values may be nested deeper than Python recurses."""
     left = [value]
     while left:

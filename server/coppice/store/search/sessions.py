@@ -19,20 +19,38 @@ _MOST: Final = 20  # conversations that one name may stand for: the caller lists
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many conversations and entries there are, and when the first conversation began."""
+    """How many conversations and entries there are, and when the first of them began."""
 
     conversations: int
     entries: int
     since: str | None
 
 
-def extent(connection: Connection, scope: Scope, agent: str | None = None) -> Extent:
-    """What is stored in `scope`, or of it what came from `agent`'s sessions."""
-    statement = select(
-        func.count(), func.sum(CONVERSATION.c.entry_count), func.min(CONVERSATION.c.created_at)
-    ).where(CONVERSATION.c.id.is_not(None), scope.condition, *from_agent(agent))
-    conversations, entries, since = connection.execute(statement).one()
-    return Extent(int(conversations), int(entries or 0), since)
+def extent(
+    connection: Connection,
+    scope: Scope,
+    agent: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+) -> Extent:
+    """What is stored in `scope`, or of it what came from `agent`'s sessions, with ISO times from `since` on
+    and before `until`.
+    """
+    conditions = [CONVERSATION.c.id.is_not(None), scope.condition, *from_agent(agent)]
+    if since is None and until is None:
+        statement = select(
+            func.count(), func.sum(CONVERSATION.c.entry_count), func.min(CONVERSATION.c.created_at)
+        )
+    else:
+        time, conversation = ENTRY_TABLE.c.timestamp, ENTRY_TABLE.c.conversation_key
+        statement = select(func.count(conversation.distinct()), func.count(), func.min(time)).join_from(
+            ENTRY_TABLE, CONVERSATION, CONVERSATION.c.key == conversation
+        )
+        conditions += [] if since is None else [time >= since]
+        conditions += [] if until is None else [time < until]
+    statement = statement.where(*conditions)
+    conversations, entries, first = connection.execute(statement).one()
+    return Extent(int(conversations), int(entries or 0), first)
 
 
 def named(connection: Connection, scope: Scope, name: str) -> list[str]:

@@ -1,0 +1,71 @@
+"""That something is not there is stated only where it is not there."""
+
+from pathlib import Path
+
+import pytest
+from mcp_server.conftest import EARLIER, EDIT, OTHER_SESSION, Message, Start, assistant, result, stored, user
+
+MORE = 400
+"""Entries about the same: more than are read for a page of hits."""
+
+
+@pytest.fixture
+def crowded(folder: Path) -> Path:
+    """A session about one thing in nearly every entry, with a call, its result and an edit that are old."""
+    entries: list[Message] = [
+        assistant("call-1", "", ("c1", "Bash", {"command": f"cat {'./' * 150}src/parser.py"})),
+        result("call-2", "c1", "def input(): crash on empty"),
+        assistant("edit-1", "", ("c2", "Edit", EDIT)),
+    ]
+    entries += [
+        assistant(f"talk-{number}", f"Attempt {number}: the parser crash on empty input, a = 1, is back.")
+        for number in range(MORE)
+    ]
+    stored(folder, entries)
+    return folder
+
+
+def test_what_names_the_file_is_found_among_much_that_does_not(start: Start, crowded: Path) -> None:
+    text = start().call("history_search", query="parser crash on empty input", path="src/parser.py")
+    assert 'id="call-1"' in text
+    assert 'id="call-2"' in text
+    assert "talk-" not in text
+
+
+def test_an_edit_is_found_among_much_that_is_none(start: Start, crowded: Path) -> None:
+    text = start().call("history_search", query="parser crash on empty input a = 1", kind="edit")
+    assert 'id="edit-1"' in text
+    assert "talk-" not in text
+
+
+def test_where_not_all_was_looked_at_that_is_said(start: Start, folder: Path) -> None:
+    words = [f"Attempt {number}: the parser crash is back." for number in range(1100)]
+    edit = assistant("edit-1", "", ("c1", "Edit", {**EDIT, "new_string": "parser crash"}))
+    stored(folder, [edit, *(assistant(f"talk-{number}", text) for number, text in enumerate(words))])
+    text = start().call("history_search", query="parser crash", kind="edit")
+    assert text == (
+        "Nothing with this kind is among the 1,500 best and newest places that hold words of 'parser crash', "
+        "and there are more. Use rarer words, or since and until."
+    )
+    assert 'id="edit-1"' in start().call("history_search", query="parser crash max_age", kind="edit")
+
+
+def test_what_was_looked_through_is_within_the_bounds(start: Start, sessions: Path) -> None:
+    client = start()
+    late = client.call("history_search", query="kubernetes", since="2026-09-15")
+    assert "in 1 conversation, 4 entries since 2026-10-01." in late
+    early = client.call("history_search", query="kubernetes", until="2026-09-15")
+    assert f"in 1 conversation, 6 entries since {EARLIER[:10]}." in early
+    none = client.call("history_search", query="kubernetes", since="2026-09-15", agent="codex")
+    assert "in 0 conversations, 0 entries." in none
+    session = start("--session", OTHER_SESSION).call("history_search", query="kubernetes", scope="session")
+    assert 'in 1 conversation, 6 entries since 2026-09-01. Scope "project" looks further.' in session
+
+
+def test_of_all_projects_all_is_counted(start: Start, sessions: Path, tmp_path: Path) -> None:
+    meadow = tmp_path / "meadow"
+    meadow.mkdir()
+    stored(meadow, [user("meadow-1", "The tulip bulbs lie in the cellar.")], session="meadow-session")
+    (tmp_path / "config" / "settings.toml").write_text("[mcp]\notherWorkspaces = true\n")
+    text = start().call("history_search", query="kubernetes", scope="all")
+    assert "in 3 conversations, 11 entries since 2026-09-01." in text
