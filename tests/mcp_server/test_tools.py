@@ -4,7 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
-from mcp_server.conftest import NOW, OTHER_SESSION, SESSION, Start, assistant, result, stored, url_of, user
+from mcp_server.conftest import (
+    NOW,
+    OTHER_SESSION,
+    SESSION,
+    Message,
+    Start,
+    assistant,
+    result,
+    stored,
+    url_of,
+    user,
+)
 from session_samples import prompt
 
 from coppice.store.store import Store
@@ -147,6 +158,30 @@ def test_entries_are_read_with_their_neighbours_and_edits_as_diffs(start: Start,
     end = client.call("history_read", session=SESSION, before=1)
     assert "names of the columns" in end
     assert "semicolons" not in end
+
+
+PATCH = (
+    "*** Begin Patch\n*** Update File: src/login.py\n@@\n-max_age = 60\n+max_age = 2592000\n*** End Patch\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("edit", {"filePath": "src/login.py", "oldString": "max_age = 60", "newString": "max_age = 2592000"}),
+        ("apply_patch", {"input": PATCH}),
+        ("apply_patch", {"patchText": PATCH}),
+        ("exec_command", {"cmd": f"apply_patch <<'END'\n{PATCH}END", "workdir": "/work"}),
+        ("shell", {"command": ["apply_patch", PATCH]}),
+    ],
+)
+def test_the_edits_of_each_agent_are_read_as_diffs(
+    tool: str, arguments: Message, start: Start, folder: Path
+) -> None:
+    stored(folder, [assistant("an-edit-1", "", ("c1", tool, arguments))])
+    text = start().call("history_read", ids=["an-edit-1"])
+    assert "\n-max_age = 60\n+max_age = 2592000\n" in text
+    assert "src/login.py" in text
 
 
 def test_a_long_entry_is_read_in_pages_without_a_gap(start: Start, folder: Path) -> None:

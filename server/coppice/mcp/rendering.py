@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -17,8 +18,9 @@ FRAME_TOKENS: Final = 40
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
 _RANDOM_ID: Final = re.compile(r"([0-9a-f]{8})-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 """An id of random digits: its beginning is enough. Others may begin with the time, as their neighbours do."""
-_OLD_NAMES: Final = ("old_string", "oldText", "old_str", "old_text")
-_NEW_NAMES: Final = ("new_string", "newText", "new_str", "new_text")
+_OLD_NAMES: Final = ("old_string", "oldString", "oldText", "old_str", "old_text")
+_NEW_NAMES: Final = ("new_string", "newString", "newText", "new_str", "new_text")
+_COMMAND_NAMES: Final = ("command", "cmd")
 
 
 def framed(
@@ -65,8 +67,8 @@ def speaker(row: RecallRow) -> str:
 
 
 def entry_text(row: RecallRow) -> tuple[str, str]:
-    """The whole text of an entry; calls with their arguments, edits as the lines that go and come. And whose
-    each of its characters is.
+    """The whole text of an entry; calls with their arguments, edits as the lines that go and come, patches
+    and other texts line by line. And whose each of its characters is.
     """
     parts = list(_parts_of(row))
     text = "\n".join(parts)
@@ -107,12 +109,21 @@ def _call(name: str, arguments: object) -> Iterator[str]:
     diffs = [line for change in changes if isinstance(change, dict) for line in _diff(change)]
     hidden = {*_OLD_NAMES, *_NEW_NAMES, *(("edits", "replacements") if diffs else ())} if diffs else set()
     shown = {key: value for key, value in arguments.items() if key not in hidden}
-    command = shown.get("command")
-    if isinstance(command, str):
+    command = next((line for each in _COMMAND_NAMES if (line := _command_line(shown.get(each)))), None)
+    texts = {key: value for key, value in shown.items() if isinstance(value, str) and "\n" in value}
+    if command is not None:
         yield f"{name}: {command}"
     else:
-        yield f"{name}({json.dumps(shown, ensure_ascii=False)})"
+        short = {key: value for key, value in shown.items() if key not in texts}
+        yield f"{name}({json.dumps(short, ensure_ascii=False) if short else ''})"
+        yield from texts.values()
     yield from diffs
+
+
+def _command_line(command: object) -> str | None:
+    if isinstance(command, list) and all(isinstance(word, str) for word in command):
+        return shlex.join(command)
+    return command if isinstance(command, str) else None
 
 
 def _diff(change: dict[str, Any]) -> Iterator[str]:
