@@ -51,6 +51,14 @@ def test_an_agent_that_the_settings_leave_out_is_not_read(coppice: Coppice, home
     assert coppice("sources").out == "No transcripts of other agents were found on this machine.\n"
 
 
+def test_the_sessions_of_an_agent_that_is_switched_off_are_not_deleted(coppice: Coppice, home: Path) -> None:
+    coppice("sources", "--update")
+    (home / "config" / "settings.toml").write_text('[sources]\nagents = ["codex"]\n', encoding="utf-8")
+    (source,) = json.loads(coppice("sources", "--json").out)["sources"]
+    counts = (source["agent"], source["stored"], source["waiting"], source["deletedByAgent"])
+    assert counts == ("pi", 1, 0, 0)
+
+
 def test_another_folder_of_an_agent_is_named_in_the_settings(coppice: Coppice, home: Path) -> None:
     moved = home / "moved"
     (home / "PI_CODING_AGENT_DIR").rename(moved)

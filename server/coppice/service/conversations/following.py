@@ -123,10 +123,11 @@ class Following:
         )
 
     async def transcripts(self) -> list[FollowedTranscript]:
-        """All transcripts that there are, and those that were read and are deleted or cannot be listed."""
-        look = Look(None, self._context.settings.of().sources, self._catalog)
+        """All transcripts that there are, and those that were read and are deleted or are not listed."""
+        settings = self._context.settings.of().sources
+        look = Look(None, settings, self._catalog)
         there = await run_in_thread(lambda thread: look.changed(thread.check), title="Listing transcripts")
-        return there + await run_read(not_there, self._catalog, there, look.unlisted)
+        return there + await run_read(not_there, self._catalog, there, look.unlisted, settings.agents)
 
     async def forget(self, *, agent: str | None = None, conversation_id: str | None = None) -> Forgotten:
         """Deletes a conversation, or with None all that are stored of an agent's transcripts, or of all.

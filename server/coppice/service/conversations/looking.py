@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -177,23 +177,28 @@ def _places_of_parts(agent: Agent, part: Transcript, check: Callable[[], None]) 
 
 
 def not_there(
-    catalog: TranscriptCatalog, there: list[FollowedTranscript], unlisted: dict[str, str]
+    catalog: TranscriptCatalog,
+    there: list[FollowedTranscript],
+    unlisted: dict[str, str],
+    followed: Collection[str],
 ) -> list[FollowedTranscript]:
-    """What was read of transcripts that are not `there`: deleted, or in a file of which nobody knows."""
+    """What was read of transcripts that are not `there`: deleted, or of one of which nobody knows, in a file
+    that could not be listed or of an agent that is not `followed`.
+    """
     names = {(each.reading.agent, each.reading.key) for each in there}
     return [
-        _unlisted(each, unlisted[each.path])
-        if each.path in unlisted
-        else FollowedTranscript(_AGENTS[each.agent], each, None)
+        FollowedTranscript(_AGENTS[each.agent], each, None)
+        if each.path not in unlisted and each.agent in followed
+        else _as_last_read(each, unlisted.get(each.path))
         for key, each in catalog.readings().items()
         if key not in names and each.agent in _AGENTS
     ]
 
 
-def _unlisted(reading: Reading, why: str) -> FollowedTranscript:
+def _as_last_read(reading: Reading, problem: str | None) -> FollowedTranscript:
     """As it was when it was read."""
     last = Transcript(reading.agent, reading.key, reading.path, reading.stamp, reading.size, reading.modified)
-    return FollowedTranscript(_AGENTS[reading.agent], replace(reading, problem=why), last)
+    return FollowedTranscript(_AGENTS[reading.agent], replace(reading, problem=problem), last)
 
 
 def _parts_of_sessions(
