@@ -197,12 +197,15 @@ class ApiKeySettings(_Section):
 
 
 class SourceSettings(_Section):
-    """Whose transcripts are followed. `folders` maps an agent to another folder than its own."""
+    """Whose transcripts are followed. `folders` maps an agent to another folder than its own; with
+    `forget_deleted` the conversation of a transcript that its agent deletes goes too.
+    """
 
     agents: list[str] = [
         "claude-code", "codex", "pi", "copilot", "gemini", "qwen", "opencode", "hermes", "openclaw",
     ]  # fmt: skip
     folders: dict[str, str] = {}
+    forget_deleted: bool = False
 
 
 class StorageSettings(_Section):

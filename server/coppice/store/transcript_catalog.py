@@ -83,6 +83,11 @@ class TranscriptCatalog:
             connection.executemany(_PUT, rows)
             connection.execute("COMMIT")
 
+    def remove(self, reading: Reading) -> None:
+        """As if its transcript had never been looked at."""
+        with self._opened() as connection:
+            connection.execute(_DELETE, (reading.agent, reading.key))
+
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         with translated():
@@ -101,6 +106,7 @@ _COLUMNS: Final = tuple(field.name for field in fields(Reading))
 _TABLE: Final = f"CREATE TABLE reading ({', '.join(_COLUMNS)}, PRIMARY KEY (agent, key)) WITHOUT ROWID"
 _SELECT: Final = f"SELECT {', '.join(_COLUMNS)} FROM reading"  # noqa: S608 - names of the fields above
 _SELECT_ONE: Final = f"{_SELECT} WHERE agent = ? AND key = ?"
+_DELETE: Final = "DELETE FROM reading WHERE agent = ? AND key = ?"
 _PUT: Final = (
     f"INSERT OR REPLACE INTO reading ({', '.join(_COLUMNS)}) "  # noqa: S608 - names of the fields above
     f"VALUES ({', '.join('?' * len(_COLUMNS))})"

@@ -12,6 +12,7 @@ from coppice.errors import CoppiceError, UnknownConversationError
 from coppice.protocol.conversations import DeleteParams, UpdateSourcesParams, UpdateSourcesResult
 from coppice.protocol.notifications import Change
 from coppice.service.conversations.conversations import Conversations
+from coppice.service.conversations.deleted_transcripts import deleted
 from coppice.service.conversations.looking import FollowedTranscript, Look, not_there, with_places
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS, TranscriptStorer
 from coppice.service.core.context import Context
@@ -86,12 +87,14 @@ class Following:
         self._conversations = conversations
         self._lock = threading.Lock()
         self._looks: dict[str | None, tuple[Look, tuple[object, ...]]] = {}
+        self._looked_for_deleted: float | None = None
 
     async def update(self, workspace_uri: str | None, progress: Progress | None = None) -> Updated:
         """Stores what is new in the transcripts of a workspace, or with None of all, the newest first.
 
         Each transcript is a conversation of the workspace in whose folder its session began. What an agent
-        deleted stays stored; what was deleted here is not stored again.
+        deleted stays stored, unless the user's settings say otherwise; what was deleted here is not stored
+        again.
         """
         return await self._updated(
             None if workspace_uri is None else [workspace_uri], progress or NoProgress()
@@ -108,6 +111,8 @@ class Following:
         for ids, kind in changes:
             for conversation_id in ids:
                 self._context.announce(conversation_id, None, kind)
+        if self._context.settings.of().sources.forget_deleted:
+            await self._forget_deleted()
         progress.end(f"{updated.read:,} transcripts read")
         return updated
 
@@ -160,6 +165,30 @@ class Following:
         await run_long(self._catalog.put, forgotten)
         erased = [await run_long(store.erase) for store in touched.values()]
         return Forgotten(deleted, is_erased=all(erased))
+
+    async def _forget_deleted(self) -> None:
+        """Deletes the conversations of transcripts that their agents have deleted, where nothing was added.
+
+        Their readings go too: a transcript that is there again is stored again.
+        """
+        now = time.monotonic()
+        last = self._looked_for_deleted
+        if last is not None and now - last < _COMPLETE_SECONDS:
+            return
+        self._looked_for_deleted = now
+        gone = [*deleted(await self.transcripts(), self._context.settings.of().sources)]
+        touched: dict[str, Store] = {}
+        for reading in gone:
+            id_ = conversation_id_of(reading.agent, reading.key)
+            with suppress(UnknownConversationError):
+                store = await run_read(self._context.stores.of_conversation, id_)
+                record = await run_read(store.conversation, id_)
+                if (record.entry_count, record.leaf_id) == (reading.entries, reading.leaf):
+                    await self._conversations.delete(DeleteParams(conversation_id=id_))
+                    await run_long(self._catalog.remove, reading)
+                    touched[store.url] = store
+        for store in touched.values():
+            await run_long(store.erase)
 
     @property
     def _catalog(self) -> TranscriptCatalog:
