@@ -37,6 +37,22 @@ def test_an_update_makes_the_transcripts_searchable(coppice: Coppice) -> None:
     assert (source["stored"], source["waiting"]) == (1, 0)
 
 
+def test_the_agents_of_this_workspace_come_first(coppice: Coppice, home: Path) -> None:
+    assert [each["agent"] for each in json.loads(coppice("sources", "--json").out)["sources"]] == ["pi"]
+    thread = "019f0000-0000-7000-8000-00000000bbbb"
+    path = home / "CODEX_HOME" / "sessions" / f"rollout-2026-10-01T10-00-00-{thread}.jsonl"
+    path.parent.mkdir(parents=True)
+
+    def agents(codex_in: Path) -> list[str]:
+        record = {"type": "session_meta", "payload": {"id": thread, "cwd": str(codex_in)}}
+        path.write_text(json.dumps(record))
+        (home / "stores" / "transcripts.db").unlink(missing_ok=True)
+        return [line.partition("\t")[0] for line in coppice("sources").out.splitlines()]
+
+    assert agents(home / "elsewhere") == ["pi", "codex"]
+    assert agents((home / "work").resolve()) == ["codex", "pi"]
+
+
 def test_the_transcripts_of_other_folders_need_all(coppice: Coppice, home: Path) -> None:
     elsewhere = home / "elsewhere"
     elsewhere.mkdir()

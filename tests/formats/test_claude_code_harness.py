@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from session_samples import Json, read_lines, record
+from session_samples import Json, lines_of, prompt, read_lines, record, text_block, texts
 
 from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, CustomMessageEntry, Entry, MessageEntry
@@ -133,3 +133,15 @@ def test_words_that_were_typed_during_a_turn_are_the_users() -> None:
         attached("d", "c", "skill_listing", content="- demo"),
         prompt_record("e", "d", "thanks"),
     ) == [("user", "go"), ("user", "and the tests"), (HARNESS_TYPE, "job 3 ended"), ("user", "thanks")]
+
+
+def test_the_copies_of_requests_are_no_part_of_the_conversation() -> None:
+    copied = {"messages": [{"role": "user", "content": [text_block("Look at the juniper.")]}]}
+    copies = [
+        record(f"x{number}", "u", kind, content=copied, message=copied["messages"][0])
+        for number, kind in enumerate(("api-request-blob", "api-request", "api-request-shape"))
+    ]
+    reader, entries = read_lines(*lines_of(prompt("u", None, "Look at the juniper."), *copies))
+    assert texts(entries) == ["Look at the juniper."]
+    assert reader.skipped == {"api-request-blob": 1, "api-request": 1, "api-request-shape": 1}
+    assert (reader.unknown.total(), reader.warnings) == (0, [])

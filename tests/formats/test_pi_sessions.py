@@ -122,6 +122,14 @@ def test_version_2_keeps_its_ids() -> None:
     assert [(entry.id, entry.parent_id) for entry in entries] == [("q1", None), ("q2", "q1")]
 
 
+def test_version_4_is_read_as_3() -> None:
+    header = {**HEADER, "version": 4, "parentSession": "s-0"}
+    reader, entries = read_lines(*lines_of(header, message_record("q1", None), message_record("q2", "q1")))
+    assert [(entry.id, entry.parent_id) for entry in entries] == [("q1", None), ("q2", "q1")]
+    assert (reader.warnings, reader.unknown.total()) == ([], 0)
+    assert (reader.header.session_id, reader.header.extra) == ("s-1", {"parentSession": "s-0"})
+
+
 @pytest.mark.parametrize("version", [5, "three"])
 def test_a_version_we_do_not_know_is_read_as_3(version: object) -> None:
     reader, entries = read_lines(*lines_of({**HEADER, "version": version}, message_record("q1", None)))

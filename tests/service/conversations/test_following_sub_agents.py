@@ -63,6 +63,31 @@ async def test_a_sub_agent_of_gemini_is_linked_to_its_session(client: Client, fo
     assert len(conversations) == 2
 
 
+def codex_rollout(folder: Path, thread: str, text: str, **meta: Any) -> None:
+    path = folder.parent / "home" / ".codex" / "sessions" / f"rollout-2026-03-01T10-00-00-{thread}.jsonl"
+    about = {"id": thread, "timestamp": TIME, "cwd": str(folder), "originator": "codex", **meta}
+    content = [{"type": "input_text", "text": text}]
+    words = {"type": "message", "role": "user", "content": content}
+    write(
+        path,
+        {"timestamp": TIME, "type": "session_meta", "payload": about},
+        {"timestamp": TIME, "type": "response_item", "payload": words},
+    )
+
+
+async def test_a_sub_agent_of_codex_is_linked_to_its_session(
+    client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(folder.parent / "home" / ".codex"))
+    codex_rollout(folder, ONE, "go", source="exec")
+    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": ONE, "depth": 1}}}
+    codex_rollout(folder, TWO, "Find the port.", source=spawned)
+    await client.service.following.update(folder.as_uri())
+    conversations = await stored(client, folder)
+    assert conversations[TWO]["parentConversationId"] == conversations[ONE]["id"]
+    assert "parentConversationId" not in conversations[ONE]
+
+
 def event(kind: str, agent: str | None = None, **data: Any) -> Json:
     own = {} if agent is None else {"agentId": agent}
     return {"type": kind, "data": data, **own, "id": f"e{next(NUMBERS)}", "timestamp": TIME, "parentId": None}
