@@ -1,6 +1,9 @@
 """Which layer may say what, and what happens to a bad value."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,3 +113,22 @@ def test_a_broken_file_is_a_problem_and_no_value(tmp_path: Path, content: bytes)
 
 def test_an_absent_file_is_no_problem(tmp_path: Path) -> None:
     assert read_user_file(tmp_path / "none.toml") == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda names: names, "the editor's settings"),
+        (lambda names: {"compaction": names}, "compaction"),
+        (lambda names: {"files": {"tools": names}}, "files.tools"),
+    ],
+)
+def test_a_checkout_does_not_hold_the_server_with_names(make: Callable[[object], Any], name: str) -> None:
+    """Its `.vscode/settings.json` has no limit of size, and the event loop waits for what it says."""
+    many = {f"tool{n}": {"kind": "read", "path": "p"} for n in range(20_000)}
+    began = time.thread_time()
+    settings, problems = resolve(editor_layer({"compaction": {"reserveTokens": 5}}), editor_layer(make(many)))
+    assert time.thread_time() - began < 1  # it took 2 to 5 s
+    assert settings.compaction.reserve_tokens == 5
+    assert problems[0] == f"{name}: it has more than 500 names; the others were ignored."
+    assert len(problems) <= 1_001

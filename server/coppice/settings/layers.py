@@ -7,7 +7,8 @@ editor, the request. A value that is not accepted is reported by name, and the p
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeGuard
 from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter, ValidationError
@@ -78,6 +79,7 @@ def resolve(*layers: Layer) -> tuple[Settings, list[str]]:
     problems: list[str] = []
     for layer in layers:
         before = {section: dict(values.get(section, {})) for section in _ENDPOINTS}
+        problems += _crowded(layer.values, layer)
         for path, value in _leaves(layer.values):
             if layer.sections is not None and path[0] not in layer.sections:
                 problem: str | None = f"{layer.name} may not set it"
@@ -174,17 +176,36 @@ _INNER_TABLES: Final = frozenset(
 _DEPTH: Final = 2
 """Parts of a setting's name, but in an inner table; what is nested more deeply is no setting."""
 
+_MOST_NAMES: Final = 500
+"""In a table. To judge one takes 0.05 ms, a checkout may have 100,000, and a provider has some 300 models."""
+
 _SHOWN_CHARS: Final = 80
 """Of a name in a report. The longest name of a setting has under 40."""
 
 
 def _leaves(values: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    for key, value in values.items():
-        here = (*path, str(key))
-        if isinstance(value, Mapping) and (here in _INNER_TABLES or len(here) < _DEPTH):
+    for here, value in _named(values, path):
+        if _is_table(value, here):
             yield from _leaves(value, here)
         elif value is not None:
             yield here, value
+
+
+def _crowded(values: Mapping[str, Any], layer: Layer, path: Path = ()) -> Iterator[str]:
+    """A sentence for each table of which `_leaves` leaves names out."""
+    if len(values) > _MOST_NAMES:
+        yield f"{_shown(path) or layer.name}: it has more than {_MOST_NAMES} names; the others were ignored."
+    for here, value in _named(values, path):
+        if _is_table(value, here):
+            yield from _crowded(value, layer, here)
+
+
+def _named(values: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Any]]:
+    return (((*path, str(key)), value) for key, value in islice(values.items(), _MOST_NAMES))
+
+
+def _is_table(value: object, path: Path) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping) and (path in _INNER_TABLES or len(path) < _DEPTH)
 
 
 def _misfit(path: Path, value: object) -> str | None:
