@@ -167,3 +167,32 @@ def test_the_sessions_of_a_database_that_cannot_be_listed_are_not_deleted(
     path.unlink()
     sources = {each["agent"]: each for each in json.loads(coppice("sources", "--json").out)["sources"]}
     assert sources["hermes"]["deletedByAgent"] == 2
+
+
+@pytest.mark.parametrize("damage", ["all", "a page"])
+def test_a_damaged_record_of_readings_is_named_and_repaired(
+    coppice: Coppice, home: Path, session: Path, damage: str
+) -> None:
+    for n in range(150):
+        (session.parent / f"{n:03}.jsonl").write_bytes(session.read_bytes())
+    coppice("sources", "--update")
+    coppice("forget", "--source", "pi", "--yes")
+    catalog = home / "stores" / "transcripts.db"
+    with closing(sqlite3.connect(catalog)) as connection:
+        connection.execute("VACUUM")  # no page is free then
+    size = catalog.stat().st_size
+    with catalog.open("r+b") as file:
+        file.seek(0 if damage == "all" else size // 8192 * 4096)
+        file.write(b"\x55" * (size if damage == "all" else 4096))
+    assert "doctor --repair" in coppice("sources", "--update").err
+    report = json.loads(coppice("doctor", "--json").out)
+    assert any("transcripts.db" in each["message"] for each in report["checks"] if each["status"] == "broken")
+    ran = coppice("doctor", "--repair", "--json")
+    assert ran.code == 0
+    (repair,) = [each for each in json.loads(ran.out)["checks"] if each["name"] == "repair"]
+    saved = int(repair["message"].split("readings of ")[1].split()[0])
+    assert saved == 0 if damage == "all" else 30 < saved < 151
+    ran = coppice("sources", "--update", "--json")
+    # What could be read of what was forgotten stays forgotten.
+    assert json.loads(ran.out)["updated"]["created"] == 151 - saved
+    assert [*catalog.parent.glob(".repair-*")] == []

@@ -17,7 +17,7 @@ from coppice.cli.exits import ExitCode
 from coppice.cli.plain import plain_line
 from coppice.cli.running import workspace_uri
 from coppice.cli.terminal import console, write_json
-from coppice.errors import NoModelError
+from coppice.errors import NoModelError, StorageFailedError, StoreDamagedError
 from coppice.files.paths import path_of_uri
 from coppice.service.conversations.repairing import join_spare, repair_workspace
 from coppice.service.core.settings_source import SettingsSource
@@ -28,6 +28,7 @@ from coppice.settings import Settings, data_directory
 from coppice.settings.files import WORKSPACE_FILE
 from coppice.store.engines.choosing import name_of, sqlite_path
 from coppice.store.repair.copying import left_by_repairs
+from coppice.store.transcript_catalog import FILE_NAME, TranscriptCatalog
 from coppice.store.tree.location import spare_database
 from coppice.tokens.counting import ENCODING, count_tokens, encoding
 
@@ -140,6 +141,18 @@ def check_stores(settings: Settings) -> Iterator[Check]:
         yield Check("integrity", "ok", what)
 
 
+def check_transcripts(settings: Settings) -> Iterator[Check]:
+    """Whether the record of what was read of transcripts can be used."""
+    try:
+        TranscriptCatalog(data_directory(settings)).check()
+    except StoreDamagedError:
+        advice = "Run `coppice doctor --repair`: it saves what can be read of it; the rest is read anew."
+        yield Check("integrity", "broken", f"{FILE_NAME}: it is damaged; no transcript can be read", advice)
+    except StorageFailedError as error:
+        advice = "See that it is a file which you may write, and that no other program holds it."
+        yield Check("integrity", "broken", f"{FILE_NAME}: {error}", advice)
+
+
 def check_repairs(settings: Settings) -> Iterator[Check]:
     """What repairs put aside, or left when they were killed."""
     left = left_by_repairs(data_directory(settings))
@@ -183,7 +196,29 @@ def repaired(settings: Settings) -> list[Check]:
 
     A check for each store that was changed, and one for each thing that was lost.
     """
-    return [check for url in databases(settings) if sqlite_path(url) for check in _repair(url)]
+    stores = [check for url in databases(settings) if sqlite_path(url) for check in _repair(url)]
+    return [*stores, *_repair_transcripts(settings)]
+
+
+def _repair_transcripts(settings: Settings) -> Iterator[Check]:
+    catalog = TranscriptCatalog(data_directory(settings))
+    try:
+        catalog.check()
+    except StoreDamagedError:
+        pass
+    except StorageFailedError:
+        return  # `check_transcripts` says why
+    else:
+        return
+    try:
+        readings = catalog.repair()
+    except StorageFailedError as error:
+        yield Check("repair", "broken", f"{FILE_NAME}: {error}")
+        return
+    forgotten = sum(each.forgotten for each in readings)
+    saved = f"the readings of {len(readings):,} transcripts saved, {forgotten:,} of which were forgotten"
+    advice = "Others that were forgotten are stored again by the next update; forget them again then."
+    yield Check("repair", "warning", f"{FILE_NAME}: {saved}", advice)
 
 
 def _repair(url: str) -> Iterator[Check]:
@@ -282,6 +317,7 @@ def _local_checks(
         yield check_disk(settings)
         yield from check_repairs(settings)
     yield from check_stores(settings)
+    yield from check_transcripts(settings)
     yield check_tokenizer(settings)
     yield from check_hooks()
 

@@ -1,14 +1,17 @@
 """Which transcripts of other agents there are, and where the reading of each ended."""
 
 import sqlite3
+import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+from coppice.errors import StoreDamagedError
+from coppice.store.engines.opened_files import files_of
 from coppice.store.engines.sqlite_file import connect
-from coppice.store.schema.errors import translated
+from coppice.store.schema.errors import DAMAGED, translated
 
 FILE_NAME: Final = "transcripts.db"
 _BUSY_SECONDS: Final = 10.0  # as long as a store's writer waits for another process
@@ -88,6 +91,28 @@ class TranscriptCatalog:
         with self._opened() as connection:
             connection.execute(_DELETE, (reading.agent, reading.key))
 
+    def check(self) -> None:
+        """Raises StoreDamagedError where not all of it can be read."""
+        if not self._path.exists():
+            return
+        with self._opened() as connection:
+            if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                raise StoreDamagedError(DAMAGED)
+
+    def repair(self) -> list[Reading]:
+        """Makes it anew of the readings that can be read, and gives those."""
+        with translated(), tempfile.TemporaryDirectory(prefix=".repair-", dir=self._path.parent) as folder:
+            readings = _readable(self._path)
+            made = TranscriptCatalog(Path(folder))
+            with made._opened():
+                pass
+            made.put(readings)
+            _, *companions = files_of(self._path)
+            for companion in companions:  # a log that stayed would be applied to the new file
+                companion.unlink(missing_ok=True)
+            made._path.replace(self._path)
+        return readings
+
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         with translated():
@@ -126,6 +151,17 @@ def _make_table(connection: sqlite3.Connection) -> None:
         connection.execute(_TABLE)
         connection.execute(f"PRAGMA user_version = {_VERSION}")
     connection.execute("COMMIT")
+
+
+def _readable(path: Path) -> list[Reading]:
+    """What comes before the first damage in the order of the table, and after the last."""
+    readings: dict[tuple[str, str], Reading] = {}
+    for order in ("ASC", "DESC"):
+        with suppress(sqlite3.Error), closing(connect(path, _BUSY_SECONDS)) as connection:
+            for row in connection.execute(f"{_SELECT} ORDER BY agent {order}, key {order}"):
+                reading = _reading(row)
+                readings[reading.agent, reading.key] = reading
+    return [*readings.values()]
 
 
 def _row(reading: Reading) -> tuple[Any, ...]:

@@ -104,12 +104,12 @@ def decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Lin
     answers = [each for each in ledger.messages if each.source == "answer"]
     for place, (question, answer, entry, reason) in enumerate(
         [
-            (each.text, clip(each.about, _ASKED_CHARS), each.entry_id, reasons.get(id(each)))
+            (each.text, clip(each.about, ASKED_CHARS), each.entry_id, reasons.get(id(each)))
             for each in reversed(approvals)
         ]
         + [(each.about, _apart(each.text), each.entry_id, None) for each in reversed(answers)]
     ):
-        text = f"Asked: {in_quotes(question)} The user: {clip(answer, ASKED_CHARS)}"
+        text = f"Asked: {in_quotes(question)} The user: {answer}"
         if reason:
             text = f"{ended(text)} The reasons given: {reason}"
         yield Line("decisions", referenced(text, entry, references), place)
@@ -118,7 +118,7 @@ def decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Lin
 def _apart(answers: str) -> str:
     """The answers to the questions of a call, on one line, in quotation marks where they are several."""
     lines = filter(None, map(one_line, answers.replace("\n  ", " ").split("\n")))
-    each = [clip(line, _ASKED_CHARS) for line in lines]
+    each = [clip(line, ASKED_CHARS) for line in lines]
     return " ".join(map(in_quotes, each)) if len(each) > 1 else "".join(each)
 
 
