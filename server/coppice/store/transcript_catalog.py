@@ -8,6 +8,8 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic import TypeAdapter, ValidationError
+
 from coppice.errors import StoreDamagedError
 from coppice.store.engines.opened_files import files_of
 from coppice.store.engines.sqlite_file import connect
@@ -73,8 +75,7 @@ class TranscriptCatalog:
                 rows = connection.execute(_SELECT).fetchall()
             else:
                 rows = [row for each in of for row in connection.execute(_SELECT_ONE, each)]
-            readings = [_reading(row) for row in rows]
-        return {(each.agent, each.key): each for each in readings}
+            return _readings(rows)
 
     def put(self, readings: Iterable[Reading]) -> None:
         """Stores them in place of what was there of the same transcripts."""
@@ -127,6 +128,7 @@ class TranscriptCatalog:
                 yield connection
 
 
+_CHECKED: Final = TypeAdapter(Reading)  # SQLite keeps any value in any column
 _COLUMNS: Final = tuple(field.name for field in fields(Reading))
 _TABLE: Final = f"CREATE TABLE reading ({', '.join(_COLUMNS)}, PRIMARY KEY (agent, key)) WITHOUT ROWID"
 _SELECT: Final = f"SELECT {', '.join(_COLUMNS)} FROM reading"  # noqa: S608 - names of the fields above
@@ -159,8 +161,7 @@ def _readable(path: Path) -> list[Reading]:
     for order in ("ASC", "DESC"):
         with suppress(sqlite3.Error), closing(connect(path, _BUSY_SECONDS)) as connection:
             for row in connection.execute(f"{_SELECT} ORDER BY agent {order}, key {order}"):
-                reading = _reading(row)
-                readings[reading.agent, reading.key] = reading
+                readings |= _readings([row])
     return [*readings.values()]
 
 
@@ -168,6 +169,18 @@ def _row(reading: Reading) -> tuple[Any, ...]:
     return astuple(reading)
 
 
-def _reading(row: tuple[Any, ...]) -> Reading:
+def _readings(rows: Iterable[tuple[Any, ...]]) -> dict[tuple[str, str], Reading]:
+    """By agent and key; without those that are rotten, as if their transcripts were not read yet."""
+    readings = (reading for row in rows if (reading := _reading(row)) is not None)
+    return {(each.agent, each.key): each for each in readings}
+
+
+def _reading(row: tuple[Any, ...]) -> Reading | None:
     values = dict(zip(_COLUMNS, row, strict=True))
-    return Reading(**{**values, "held": bool(values["held"]), "forgotten": bool(values["forgotten"])})
+    values |= {"held": bool(values["held"]), "forgotten": bool(values["forgotten"])}
+    try:
+        return _CHECKED.validate_python(values)
+    except ValidationError:
+        if not values["forgotten"]:
+            return None
+        return Reading(str(values["agent"]), str(values["key"]), "", forgotten=True)

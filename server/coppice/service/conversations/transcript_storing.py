@@ -127,7 +127,7 @@ class TranscriptStorer:
         try:
             if last.checkpoint is not None and last.store == self.store.url and not self.is_new:
                 with contextlib.suppress(NotResumableError):
-                    reader = opened(Checkpoint.of_json(json.loads(last.checkpoint)))
+                    reader = opened(_checkpoint(last.checkpoint))
                     return self._taken(reader, limit, transcript, base, last)
             reader = opened()
             reading = self._taken(reader, limit, transcript, base, replace(last, checkpoint=None))
@@ -228,6 +228,14 @@ def _after(
     # Entries that were stored under other ids: the checkpoint's parents have the old ones.
     following = None if checkpoint is None or renamed else json.dumps(checkpoint.to_json())
     return replace(base, entries=entries, leaf=leaf, held=reader.held, checkpoint=following)
+
+
+def _checkpoint(recorded: str) -> Checkpoint:
+    """Raises NotResumableError where it is none."""
+    try:
+        return Checkpoint.of_json(json.loads(recorded))
+    except (LookupError, RecursionError, TypeError, ValueError) as error:
+        raise NotResumableError from error
 
 
 def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
