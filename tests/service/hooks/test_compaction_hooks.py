@@ -19,8 +19,10 @@ from service.hook_kit import (
 from waiting import PATIENCE
 
 from coppice.errors import CancelledByHookError
-from coppice.hooks import WillCompactParams, hookimpl
+from coppice.hooks import HookContext, WillCompactParams, hookimpl
 from coppice.service.hooks.plugins import Plugins
+from coppice.tree.entries import MessageEntry
+from coppice.tree.messages import AssistantMessage
 
 
 async def test_a_hook_is_given_what_the_preview_shows_and_the_text_to_summarize(
@@ -250,3 +252,26 @@ async def test_a_draft_shows_what_the_hook_wants_and_stores_nothing(make_client:
     assert done["entry"]["fromHook"] is True
     assert await entries(client, made) == before
     assert client.notified("compactionEnded") == []
+
+
+async def test_what_a_hook_changes_in_an_entry_that_it_reads_is_no_other_reader_s(
+    make_client: MakeClient,
+) -> None:
+    class Redacting:
+        """For a request of its own, for instance."""
+
+        @hookimpl
+        def will_compact(self, params: WillCompactParams, context: HookContext) -> Any:
+            for entry in [*context.entries(), *params.preparation.history_entries]:
+                if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
+                    entry.message.content.clear()
+            return {"cancel": True}
+
+    plugins = Plugins()
+    plugins.register("redacting", Redacting())
+    client = await make_client(SETTINGS, None, plugins)
+    made = await grown(client)
+    view = await client.ask("context", conversationId=made)
+    with pytest.raises(CancelledByHookError):
+        await client.ask("compact", conversationId=made)
+    assert await client.ask("context", conversationId=made) == view

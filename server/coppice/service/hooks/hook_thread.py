@@ -50,7 +50,7 @@ class HookContext:
         """Every entry of the branch from its root on, read in pieces as the iteration goes on. Blocks."""
         for entry in self._entries():
             self.check()
-            yield entry
+            yield entry.model_copy(deep=True)  # other readers have the same in memory
 
     def asks_model(self, model: str) -> None:
         """Announce that the hook asks a model now, which progress then names.
