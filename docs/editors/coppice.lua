@@ -154,12 +154,17 @@ function M.new(name)
   end)
 end
 
+-- On one line: a line break in a name would show a choice that is none.
+local function choice_of(text)
+  return (text:gsub("%c", " "))
+end
+
 function M.open()
   M.request("coppice/conversation/list", {}, function(result, client)
     vim.ui.select(result.conversations, {
       prompt = "Conversation",
       format_item = function(item)
-        return item.name or item.firstMessage or item.id
+        return choice_of(item.name or item.firstMessage or item.id)
       end,
     }, function(item)
       if item then
@@ -203,7 +208,7 @@ function M.branches()
       format_item = function(node)
         local mark = node.onCurrentPath and "* " or "  "
         local label = node.label and ("[" .. node.label .. "] ") or ""
-        return mark .. label .. node.preview
+        return choice_of(mark .. label .. node.preview)
       end,
     }, function(node)
       if not node then

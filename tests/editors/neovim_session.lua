@@ -84,6 +84,17 @@ local function session()
     return #seen.messages > 0
   end)
 
+  answer(function(done)
+    coppice.request("coppice/conversation/create", { name = "Real\n2: Other" }, done)
+  end)
+  vim.ui.select = function(items, options)
+    seen.conversations = vim.tbl_map(options.format_item, items)
+  end
+  vim.cmd("CoppiceOpen")
+  wait_for("the conversations", function()
+    return seen.conversations
+  end)
+
   local entries = {}
   for number = 1, 30 do
     vim.list_extend(entries, { turn(number) })

@@ -71,6 +71,10 @@ def test_a_status_line_evaluates_nothing_of_what_is_shown(seen: Any) -> None:
     assert seen["evaluated"] == "Working: Running %{6*7}"
 
 
+def test_a_name_with_a_line_break_shows_no_other_choice(seen: Any) -> None:
+    assert sorted(seen["conversations"]) == ["Export", "Real 2: Other"]
+
+
 def test_neovim_picks_a_branch_and_has_the_other_summarized(seen: Any) -> None:
     assert seen["picked"] == ["Branch", "The branch that is left"]
     assert seen["first_choice"].startswith(("* ", "  "))
