@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 import pytest
-from conftest_service import assistant, user
+from conftest_service import assistant, tool, user
 from scripted import GOOD
 
 LENGTH: Final = 250_000
@@ -22,6 +22,9 @@ UNITS: Final = (
     '\\"', '"\\', "\\'", "\\`", "\x1c", "[user]:", "\u0301\u0316",
 )  # fmt: skip
 """What a hostile text repeats: what lines, words, numbers, lists, quotes, tags and paths begin with."""
+
+
+KINDS: Final = ("tool result", "user's text", "model's answer", "call's argument")
 
 
 def each_text(always: Collection[str], drawn: int) -> pytest.MarkDecorator:
@@ -40,6 +43,16 @@ def each_text(always: Collection[str], drawn: int) -> pytest.MarkDecorator:
 def text_of(unit: str) -> str:
     """The unit repeated."""
     return unit * (LENGTH // len(unit))
+
+
+def entries_with(kind: str, text: str) -> list[dict[str, Any]]:
+    """What is appended to a conversation, of a kind in `KINDS`."""
+    if kind == "user's text":
+        return [user(text)]
+    if kind == "model's answer":
+        return [user("Go on."), assistant(text)]
+    argument, output = ("make test", text) if kind == "tool result" else (f"run(cmd, {text}", "done")
+    return [user("Go on."), *tool("c1", "bash", {"command": argument}, output)]
 
 
 def imported_summary(unit: str) -> str:

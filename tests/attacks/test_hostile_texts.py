@@ -1,7 +1,7 @@
 """What a tool prints, a person pastes or a model answers cannot freeze the server.
 
 250 kB of each hostile text are in a conversation that is compacted. Limits are processor time, so that a
-busy machine does not break them.
+busy machine does not break them, and nothing is computed in another process, whose time would not count.
 """
 
 import asyncio
@@ -12,14 +12,19 @@ from dataclasses import dataclass
 
 import pytest
 from attacks import hostile_texts
-from attacks.hostile_texts import imported_summary, text_of
-from conftest_service import Client, MakeClient, assistant, tool, user
+from attacks.hostile_texts import KINDS, entries_with, imported_summary, text_of
+from attacks.worker_processes import no_worker_process
+from conftest_service import Client, MakeClient, assistant, user
 from scripted import GOOD, ScriptedModel
 from waiting import PATIENCE
 
 from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer
 from coppice.summarizers.offline import OfflineSummarizer
+
+__all__ = ["no_worker_process"]
+
+pytestmark = pytest.mark.usefixtures("no_worker_process")
 
 COMPACTION_SECONDS = 5.0
 STALL_SECONDS = 1.0
@@ -68,17 +73,11 @@ async def compacted(client: Client, talk: str) -> Cost:
 
 
 @each_text
-@pytest.mark.parametrize("kind", ["tool result", "user's text", "model's answer"])
+@pytest.mark.parametrize("kind", KINDS)
 async def test_a_conversation_with_it_is_compacted_in_time(client: Client, unit: str, kind: str) -> None:
-    text = text_of(unit)
-    hostile = {
-        "tool result": [user("Go on."), *tool("c1", "bash", {"command": "make test"}, text)],
-        "user's text": [user(text)],
-        "model's answer": [user("Go on."), assistant(text)],
-    }[kind]
     talk = await client.conversation("Build the importer.", "I will.")
     async with measured() as appending:
-        await client.ask("append", conversationId=talk, entries=hostile)
+        await client.ask("append", conversationId=talk, entries=entries_with(kind, text_of(unit)))
     cost = await compacted(client, talk)
     assert max(appending.stall, cost.stall) < STALL_SECONDS
     assert cost.total < COMPACTION_SECONDS

@@ -1,17 +1,19 @@
 """A running server compacts 250 kB of any hostile text within its limits, and answers others meanwhile.
 
-Limits are processor time of the server's process, so that a busy machine does not break them.
+Limits are processor time of the server's processes, so that a busy machine does not break them.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 from attacks import hostile_texts
-from attacks.hostile_texts import imported_summary, text_of
-from conftest_service import assistant, tool, user
+from attacks.hostile_texts import KINDS, entries_with, imported_summary, text_of
+from attacks.worker_processes import workers_of
+from conftest_service import assistant, user
 from lsp.raw_client import RawServer
 from models.provider_replies import answer
 from models.provider_server import ProviderServer, serving
@@ -37,6 +39,16 @@ class Patient(RawServer):
     def processor_seconds(self) -> float:
         times = psutil.Process(self.process.pid).cpu_times()
         return float(times.user + times.system)
+
+    def worked_seconds(self) -> float:
+        """Processor seconds, those of the processes that it computes in among them, also of such as ended."""
+        ended = psutil.Process(self.process.pid).cpu_times()
+        seconds = self.processor_seconds() + ended.children_user + ended.children_system
+        for worker in workers_of(self.process.pid):
+            with suppress(psutil.NoSuchProcess):
+                times = worker.cpu_times()
+                seconds += times.user + times.system
+        return seconds
 
 
 @pytest.fixture(scope="module")
@@ -75,29 +87,23 @@ def compact(server: Patient, conversation: str) -> dict[str, Any]:
     """The result of a compaction, while which other requests are answered one after the other."""
     long = "It reads rows and writes them. " * 3_000
     appended(server, conversation, *(entry for _ in range(2) for entry in (user(long), assistant("Done."))))
-    began = server.processor_seconds()
+    began = server.worked_seconds()
     compacting = server.start_request("coppice/compact", {"conversationId": conversation})
     for _ in range(OTHERS):
         asked = server.processor_seconds()
         assert "result" in server.request("coppice/entries", {"conversationId": conversation, "limit": 1})
         assert server.processor_seconds() - asked < OTHER_SECONDS
     result: dict[str, Any] = server.answer(compacting)["result"]
-    assert server.processor_seconds() - began < COMPACTION_SECONDS
+    assert server.worked_seconds() - began < COMPACTION_SECONDS
     return result
 
 
 @each_text
-@pytest.mark.parametrize("kind", ["tool result", "user's text", "model's answer"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_conversation_with_it(server: Patient, provider: ProviderServer, unit: str, kind: str) -> None:
     provider.script[:] = [answer(GOOD)]
-    text = text_of(unit)
-    hostile = {
-        "tool result": [user("Go on."), *tool("c1", "bash", {"command": "make test"}, text)],
-        "user's text": [user(text)],
-        "model's answer": [user("Go on."), assistant(text)],
-    }[kind]
     conversation = begun(server)
-    appended(server, conversation, *hostile)
+    appended(server, conversation, *entries_with(kind, text_of(unit)))
     assert "importer" in compact(server, conversation)["entry"]["summary"]
 
 

@@ -1,6 +1,6 @@
 """What reads a whole conversation: how long does it take, does it end when cancelled, and who waits?
 
-    .venv/bin/python tests/benchmarks/long_jobs.py [ENTRIES]
+    .venv/bin/python tests/benchmarks/long_jobs.py [ENTRIES [METHOD ...]]
 
 A conversation of so many entries that was never compacted, made of a real session's messages. While a request
 reads it, others ask for a page of entries and append to another conversation of the same store, one after the
@@ -68,8 +68,8 @@ class Meanwhile:
         raise AssertionError
 
 
-def main(length: int) -> None:
-    sample = load_sample(ROOT.parent.parent / "shared", ROOT / "docs" / "examples")
+def main(length: int, methods: list[str]) -> None:
+    sample = load_sample(ROOT.parent / "shared", ROOT / "docs" / "examples")
     print(f"{length:,} entries: {sample.origin}", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -79,8 +79,8 @@ def main(length: int) -> None:
             process, meanwhile = psutil.Process(server.process.pid), Meanwhile(server)
             quiet, _ = meanwhile.until(-1, 5.0)
             print(f"{'nothing':16}{'':>9}{'':>10}{times(quiet)}", flush=True)
-            for method, params in REQUESTS.items():
-                asking = (f"coppice/{method}", {"conversationId": CONVERSATION, **params})
+            for method in methods:
+                asking = (f"coppice/{method}", {"conversationId": CONVERSATION, **REQUESTS[method]})
                 asked = server.start_request(*asking)
                 _, early = meanwhile.until(asked, CANCEL_AFTER)
                 begun = time.monotonic()
@@ -129,4 +129,4 @@ def times(taken: list[float]) -> str:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, sys.argv[2:] or [*REQUESTS])
