@@ -1,7 +1,7 @@
 """No regular expression of the package takes more than linear time, whatever text it is given.
 
 Patterns are found in the package, not listed here: in its modules, classes and tables, and in calls of `re`
-within functions. Each is timed on texts of 4, 8 and 16 times a length.
+within functions. Each is timed on texts of 4, 8 and 16 times a length: of those that are the same to it, one.
 """
 
 import ast
@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import pytest
 from attacks.hostile_texts import UNITS
+from attacks.kinds_of_characters import kinds_of
 
 import coppice
 
@@ -30,13 +31,11 @@ FAST_SECONDS = 0.005
 MAX_RATIO = 9.0
 """Of the times at 16 and at 4 times the length: it is 4 where time is linear, 16 where it is quadratic."""
 
-MOST_NAMED: Final = 14
-"""Characters of a pattern whose pairs are tried: nearly two hundred texts."""
-
 MOST_WORDS: Final = 60
 """Words of a pattern that are tried: all of nearly every one."""
 
 _NO_WORDS: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{[^}]*\}|\(\?[^:]*?[:=!>]")
+_ESCAPED: Final = re.compile(r"\\([ntr])")
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]{2,}")
 
 OPERATIONS: Final = frozenset({"search", "sub", "subn", "finditer", "findall", "split"})
@@ -149,31 +148,41 @@ def _literal(node: ast.expr) -> str | None:
 PATTERNS = compiled()
 
 
-def texts() -> list[str]:
-    """Sixty and more repeated parts, each long enough to be cut to any of the lengths."""
-    return [unit * (16 * LENGTH // len(unit) + 1) for unit in UNITS]
-
-
 def pairs_of(pattern: re.Pattern[Any]) -> Iterator[str]:
-    """Every two characters but letters and digits that a pattern names, one after the other, repeated."""
-    written = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
-    unescaped = {"\\n": "\n", "\\t": "\t", "\\r": "\r"}
-    named = {unescaped[each] for each in unescaped if each in written}
-    named |= {char for char in written if not char.isalnum() and char != " " and char.isascii()}
-    chosen = sorted(named)[:MOST_NAMED]
-    for first, second in itertools.product(chosen, repeat=2):
-        if first != second:
-            yield (first + second) * (16 * LENGTH // 2)
+    """Every two characters of those that a pattern names, with a letter, a digit, a space and a line break.
+
+    Of the letters and digits that it names are the `words_of` it.
+    """
+    written = written_of(pattern)
+    named = {char for char in written if not char.isalnum() and char.isascii()}
+    named |= {{"n": "\n", "t": "\t", "r": "\r"}[char] for char in _ESCAPED.findall(written)}
+    for pair in itertools.product(sorted(named | {"a", "0", " ", "\n"}), repeat=2):
+        yield "".join(pair)
 
 
 def words_of(pattern: re.Pattern[Any]) -> Iterator[str]:
-    """Every word that a pattern looks for, such as the prefix of a form, repeated: alone and with a mark that
-    may be in what follows it.
+    """Every word that a pattern looks for, such as the prefix of a form: alone and with a mark that may be in
+    what follows it.
     """
-    written = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
-    words = list(dict.fromkeys(_WORD.findall(_NO_WORDS.sub(" ", written))))
+    words = list(dict.fromkeys(_WORD.findall(_NO_WORDS.sub(" ", written_of(pattern)))))
     for word, mark in itertools.product(words[:MOST_WORDS], ("", "-", ".")):
-        yield (word + mark) * (16 * LENGTH // len(word + mark) + 1)
+        yield word + mark
+
+
+def written_of(pattern: re.Pattern[Any]) -> str:
+    return pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
+
+
+def texts_of(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
+    """What is repeated, and what comes after it in the end: one of those that are the same to the pattern."""
+    kind_of = kinds_of(pattern)
+    seen = set()
+    for unit in (*UNITS, *pairs_of(pattern), *words_of(pattern)):
+        for end in ENDS:
+            kinds = (tuple(map(kind_of, unit)), tuple(map(kind_of, end)))
+            if kinds not in seen:
+                seen.add(kinds)
+                yield unit, end
 
 
 def seconds(use: Callable[[str], Any], text: str, runs: int) -> float:
@@ -201,31 +210,58 @@ def uses_of(pattern: re.Pattern[Any], *, is_searched: bool) -> Callable[[Any], A
     return consume
 
 
+def slow_texts(pattern: re.Pattern[Any], *, is_searched: bool) -> Iterator[str]:
+    """The texts for which a pattern takes more than linear time, with the times."""
+    use = uses_of(pattern, is_searched=is_searched)
+    for unit, end in texts_of(pattern):
+        text = unit * (16 * LENGTH // len(unit) + 1)
+        cut = {times: text[: int(times * LENGTH)] + end for times in (0.1, 1, 4, 8, 16)}
+        if any(seconds(use, cut[times], 3) > FAST_SECONDS for times in (0.1, 1)):
+            yield f"{unit!r} and {end!r}: more than quadratic"
+        elif seconds(use, cut[16], 1) >= FAST_SECONDS:
+            took = {times: seconds(use, cut[times], 3) for times in (4, 8, 16)}
+            if took[16] > MAX_RATIO * took[4]:
+                yield f"{unit!r} and {end!r}: {took}"
+
+
 def test_patterns_are_found_where_they_are() -> None:
     assert len(PATTERNS) > 100
 
 
 def test_the_words_of_a_pattern_are_its_prefixes() -> None:
     [text, *_] = words_of(re.compile(r"\b(?:eyJ[\w-]{8,4000}\.(?=ab)|gh[pousr]_)"))
-    assert text.startswith("eyJeyJ")
+    assert text == "eyJ"
+
+
+MANY_NAMED: Final = "[]!#$%&'()*+,./:;<=>?@]"
+"""More characters than were tried once, the first ones by code point."""
+
+
+@pytest.mark.parametrize("unit", ["\\`", "`~", "^\\", "`", "\\"])
+def test_whatever_pair_a_pattern_is_quadratic_for_is_seen(unit: str) -> None:
+    written = f"(?:{re.escape(unit)}){{}}=|{MANY_NAMED}"
+    assert next(slow_texts(re.compile(written.format("+")), is_searched=True))
+    assert not [*slow_texts(re.compile(written.format("{1,3}")), is_searched=True)]
+
+
+def test_an_open_literal_that_is_read_from_each_of_its_quotes_is_seen() -> None:
+    """The pattern that froze the server."""
+    literal = r"(?:\b([A-Za-z_]\w{0,40})\"?\s{0,4}[:=]\s{0,4})?(\"(?:[^\"\\\n]|\\.){1,100000}+\")"
+    assert next(slow_texts(re.compile(literal), is_searched=True))
+
+
+def test_what_is_the_same_to_a_pattern_is_tried_once() -> None:
+    kind_of = kinds_of(re.compile(r"(?>[\w.]+)(?i:é)|(?=[^\s,])"))
+    assert len({*map(kind_of, "é \n.!,a")}) == 6
+    for same in ("!#;", "ab7", " \t", "éÉ"):
+        assert len({*map(kind_of, same)}) == 1
+    quoted = kinds_of(re.compile(r"(['\"`]).*?\1"))
+    assert len({*map(quoted, "'\"`")}) == 3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PATTERNS)
 def test_a_pattern_takes_linear_time(place: str) -> None:
     pattern, is_searched = PATTERNS[place]
-    use = uses_of(pattern, is_searched=is_searched)
-    slow: list[str] = []
-    for text in (*texts(), *pairs_of(pattern), *words_of(pattern)):
-        for end in ENDS:
-            cut = {times: text[: int(times * LENGTH)] + end for times in (0.1, 1, 4, 8, 16)}
-            if any(seconds(use, cut[times], 3) > FAST_SECONDS for times in (0.1, 1)):
-                slow.append(f"{text[:20]!r} and {end!r}: more than quadratic")
-                break
-            if seconds(use, cut[16], 1) < FAST_SECONDS:
-                continue
-            took = {times: seconds(use, cut[times], 3) for times in (4, 8, 16)}
-            if took[16] > MAX_RATIO * took[4]:
-                slow.append(f"{text[:20]!r} and {end!r}: {took}")
-                break
+    slow = [*slow_texts(pattern, is_searched=is_searched)]
     assert not slow, f"{pattern.pattern}\n" + "\n".join(slow)

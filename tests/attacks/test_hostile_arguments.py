@@ -1,4 +1,4 @@
-"""The argument of a tool call costs linear time, whatever a model puts into it: a literal that never ends, say.
+"""The argument of a tool call costs linear time, whatever is in it: a literal that never ends, for instance.
 
 Everything is computed in the test's own process, so that its processor time counts.
 """
