@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from attacks.lab_window import TOOL, TURN, Window
+from waiting import wait_until
 
 from coppice.protocol.notes import MAX_NOTE_CHARS
 
@@ -71,6 +72,7 @@ class Conversations:
         window.announced.clear()
         conversation = self.any()
         method, params, note = self.request(window, operation, conversation, text or self.text())
+        logged = len(window.stderr)
         asked = window.start_request(f"coppice/{method}", params)
         meanwhile()
         answer = window.answer(asked)
@@ -78,11 +80,12 @@ class Conversations:
             self.acknowledged[conversation] |= set(window.announced)
         if "error" in answer:
             self.refused += 1
-            is_unforeseen = answer["error"]["message"] == "internal error"
-            # Python's own failure, of an import for instance that had no memory.
-            logged = window.stderr.rpartition(b" failed: ")[2]
-            is_of_python = logged.startswith(b"builtins.SystemError")
-            assert not is_unforeseen or is_of_python, (operation, logged)
+            if answer["error"]["message"] == "internal error":
+                # The answer may be read before the line that was written before it.
+                wait_until(lambda: b" failed: " in window.stderr[logged:])
+                cause = window.stderr.rpartition(b" failed: ")[2]
+                # Python's own failure, of an import for instance that had no memory.
+                assert cause.startswith(b"builtins.SystemError"), (operation, cause)
             return str((answer["error"].get("data") or {}).get("code"))
         note(answer["result"])
         return None

@@ -1,4 +1,6 @@
-"""Session files that are changed at random: each is read or refused, and costs linear time up to its facts.
+"""Sessions that are changed at random: each is read or refused, and costs linear time up to its facts.
+
+They are files, and databases of agents.
 
 `COPPICE_FAULT_SEED` repeats a run, `COPPICE_FUZZ_SECONDS` sets how long the slow one takes.
 """
@@ -10,9 +12,11 @@ import os
 import random
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import pytest
+from attacks.agents_databases import Databases
 from attacks.hostile_texts import UNITS
 from attacks.linear_time import assert_linear
 from attacks.test_any_session_values import SESSIONS, VALUES, check, places, replaced
@@ -21,13 +25,15 @@ from coppice.compaction.asking.summarizer import SummaryRequest
 from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.span.serialization import serialize
 from coppice.errors import ImportFailedError
-from coppice.formats.reading import open_session
+from coppice.formats.reading import open_growing, open_session
 from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.counting import estimate_tokens
-from coppice.tree.entries import MessageEntry
+from coppice.tree.entries import Entry, MessageEntry
+
+T = TypeVar("T")
 
 SEED = int(os.environ.get("COPPICE_FAULT_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
-SECONDS = float(os.environ.get("COPPICE_FUZZ_SECONDS", "60"))
+SECONDS = float(os.environ.get("COPPICE_FUZZ_SECONDS", "105"))
 CHARS: Final = 6_000
 """Characters of the shortest text."""
 TIMES: Final = 25
@@ -57,7 +63,15 @@ WORDS: Final = (
 
 def read_whole(text: str) -> None:
     """What an import and a compaction of the session compute. ImportFailedError where it is none."""
-    entries = list(open_session(text))
+    compute(list(open_session(text)))
+
+
+def read_database(database: tuple[Path, str]) -> None:
+    """As `read_whole`, of a file in a format."""
+    compute(list(open_growing(*database, part="s")))
+
+
+def compute(entries: list[Entry]) -> None:
     ledger = LedgerBuilder().add(entries).ledger
     messages = [entry.message for entry in entries if isinstance(entry, MessageEntry)]
     serialize(messages)
@@ -88,7 +102,7 @@ class Sessions:
         for _ in range(self.chance.randrange(1, 5)):
             number = self.chance.randrange(len(lines))
             place = self.chance.choice(self._places[name][number])
-            new = self.chance.choice([*VALUES, self._text(30), SESSIONS[name][number], SESSIONS[name][-1]])
+            new = self.chance.choice([*VALUES, self.text(30), SESSIONS[name][number], SESSIONS[name][-1]])
             # An earlier change may have taken the place away.
             with contextlib.suppress(LookupError, TypeError, AttributeError):
                 lines[number] = replaced(lines[number], place, new)
@@ -110,8 +124,8 @@ class Sessions:
             if isinstance(_at(line, place), str) and place[-1] not in {"type", "role", "id", "uuid"}
         ]
         number, place = self.chance.choice(texts)
-        unit = self._text(self.chance.randrange(1, 4))
-        before, after = self._text(2), self._text(2)
+        unit = self.text(self.chance.randrange(1, 4))
+        before, after = self.text(2), self.text(2)
 
         def sized(times: int) -> str:
             text = before + unit * (times * CHARS // len(unit)) + after
@@ -147,7 +161,7 @@ class Sessions:
 
         return f"{name} {place} {word!r}", sized
 
-    def _text(self, parts: int) -> str:
+    def text(self, parts: int) -> str:
         return "".join(self.chance.choices(SPLICES, k=parts))
 
 
@@ -164,42 +178,51 @@ def _with_other_ids(line: str, count: int) -> str:
     return line
 
 
-def read_if_possible(text: str) -> None:
-    with contextlib.suppress(ImportFailedError):
-        read_whole(text)
+def _assert_linear(read: Callable[[T], None], name: str, sized: Callable[[int], T]) -> None:
+    def read_if_possible(given: T) -> None:
+        with contextlib.suppress(ImportFailedError):
+            read(given)
 
-
-def _assert_linear(name: str, sized: Callable[[int], str]) -> None:
     assert_linear(f"seed {SEED}: {name}", read_if_possible, sized)
 
 
-def run(until: float, most: int) -> int:
+def run(until: float, most: int, folder: Path) -> int:
     print(f"COPPICE_FAULT_SEED={SEED}")
     sessions = Sessions(SEED)
+    databases = Databases(SEED, folder, sessions.text)
     done = 0
     while done < most and time.monotonic() < until:
         for _ in range(10):
             format_, text = sessions.changed()
             check(text, format_)
-            try:
-                read_whole(text)
-            except ImportFailedError:
-                continue
-            except Exception as error:
-                error.add_note(f"seed {SEED}: {text}")
-                raise
-        _assert_linear(*sessions.growing_text())
+            _read_or_refuse(read_whole, text)
+            _read_or_refuse(read_database, databases.changed())
+        _assert_linear(read_whole, *sessions.growing_text())
         if done % 5 == 0:
-            _assert_linear(*sessions.growing_number())
+            _assert_linear(read_whole, *sessions.growing_number())
+            _assert_linear(read_database, *databases.growing_text())
+            _assert_linear(read_database, *databases.growing_number())
+            for each in folder.glob("*.db"):
+                each.unlink()
         done += 1
     return done
 
 
-def test_a_mutated_transcript_is_read_or_refused_in_linear_time() -> None:
-    assert run(time.monotonic() + 15, 40) > 0
+def _read_or_refuse(read: Callable[[T], None], given: T) -> None:
+    try:
+        read(given)
+    except ImportFailedError:
+        pass
+    except Exception as error:
+        error.add_note(f"seed {SEED}: {given}")
+        raise
+
+
+def test_a_mutated_transcript_is_read_or_refused_in_linear_time(tmp_path: Path) -> None:
+    assert run(time.monotonic() + 15, 40, tmp_path) > 0
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_mutated_transcripts_are_read_or_refused_for_minutes() -> None:
-    assert run(time.monotonic() + SECONDS, 10**9) > 0
+def test_mutated_transcripts_are_read_or_refused_for_minutes(tmp_path: Path) -> None:
+    assert run(time.monotonic() + SECONDS, 10**9, tmp_path) > 0
