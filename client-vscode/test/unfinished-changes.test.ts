@@ -205,7 +205,7 @@ test("also before the first message a switch has moved the conversation once and
   conversation.leafId = "by a turn";
   await files.settled("c");
   assert.equal(states.of("c", "by a turn"), undefined, "what a turn left is not taken for the end of the switch");
-  assert.equal(changes.unfinished["c"]?.hasMoved, true);
+  assert.deepEqual([changes.unfinished["c"]?.isMoving, changes.unfinished["c"]?.to.leafId], [undefined, undefined]);
   conversation.leafId = undefined;
   const shown = noticesUntil(/cannot go back to before its first message/, [undefined, "Undo"]);
   await next("undo").files.resume(() => undefined);
@@ -225,7 +225,7 @@ test("what would change files or branch is refused while a change is unfinished,
   await files.resume(() => undefined);
   later.snapshots.plan = () => assert.fail("planned");
   const recorded = structuredClone(changes.unfinished);
-  const base = recorded["c"]?.base ?? "";
+  const base = recorded["c"]?.from.state ?? "";
   const attempts: (() => Promise<unknown>)[] = [
     () => later.go("two"),
     () => files.handle({ type: "restoreFiles", entryId: "two" }, "c"),
@@ -312,7 +312,7 @@ test("where a conversation stays at its end and only the files change, a switch 
 });
 
 test("whether the conversation has moved is found out before a turn moves it", async () => {
-  for (const [cut, recorded] of [["before the conversation has moved", undefined], ["before the files", true]] as const) {
+  for (const [cut, recorded] of [["before the conversation has moved", undefined], ["before the files", "one"]] as const) {
     await using workspace = await Workspace.with({});
     const { conversation, go, ended, next } = await branches(workspace, "both", cut);
     void go("one");
@@ -320,7 +320,7 @@ test("whether the conversation has moved is found out before a turn moves it", a
     const { files, changes } = next("cancel");
     await files.settled("c");
     conversation.leafId = "after the turn";
-    assert.equal(changes.unfinished["c"]?.hasMoved, recorded);
+    assert.equal(changes.unfinished["c"]?.to.leafId, recorded);
     await files.resume(() => undefined);
     assert.deepEqual(conversation.offers, recorded === undefined ? ["branch"] : ["branch", "unfinished"]);
   }
@@ -355,18 +355,18 @@ test("a conversation that went on while the question was open stays where it is"
   assert.deepEqual([conversation.leafId, changes.unfinished, states.of("c", "two-b")], ["two-b", {}, undefined]);
 });
 
-test("files that are undone after the conversation went elsewhere are those of the branch where they were changed", async () => {
-  await using workspace = await Workspace.with({});
-  const { texts, next } = await branches(workspace, "files");
-  texts["three"] = texts["two"] ?? "";
-  let click = (_button: string): void => undefined;
-  const undone = noticesUntil(/./, [new Promise<string>((resolve) => { click = resolve; })]);
-  await next("files").go("one");
-  const { go, states } = next("conversation");
-  await go("three");
-  const before = states.of("c", "three");
-  click("Undo");
-  await undone;
-  assert.deepEqual([before?.isElsewhere, states.of("c", "three")], [true, before]);
-  assert.deepEqual(states.of("c", "two"), { state: before?.state, isElsewhere: false });
+test("an undoing is refused when the conversation has gone elsewhere since, and offered again", async () => {
+  for (const choice of ["files", "both"] as const) {
+    await using workspace = await Workspace.with({});
+    const { conversation, texts, next } = await branches(workspace, choice);
+    texts["three"] = texts["two"] ?? "";
+    let click = (_button: string): void => undefined;
+    const refused = noticesUntil(/gone on/, [new Promise<string>((resolve) => { click = resolve; })]);
+    await next(choice).go("one");
+    conversation.leafId = "three";
+    const before = await workspace.files();
+    click("Undo");
+    await refused;
+    assert.deepEqual([conversation.leafId, await workspace.files()], ["three", before]);
+  }
 });

@@ -6,18 +6,24 @@ import { notify } from "../notify";
 import type { NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
 import type { BranchStates } from "./branch-states";
-import { BranchSwitch, type LeftFiles } from "./branch-switch";
+import { BranchSwitch, type Navigate } from "./branch-switch";
 import type { ChatAccess, Feature } from "./feature";
-import { type FileChanges, type FilePlan, isChange, refuseIfRestricted, refuseIfRunning, withProgress } from "./file-changes";
+import { type FileChanges, type FilePlan, isChange, refuseIfRestricted, withProgress } from "./file-changes";
 import { type Choice, FilesOffers } from "./files-offers";
 import type { FromPage, ToPage } from "./messages";
 import type { ModelNotes } from "./model-notes";
+
+/** Why files do not go along. `from`: where the conversation is, if that is known. */
+interface Failure {
+  failure: string;
+  from?: FilePlan | undefined;
+}
 
 /** Brings the files along when a conversation goes to another branch, as its user chooses. */
 export class BranchFiles implements Feature {
   readonly #offers: FilesOffers;
   readonly #switch: BranchSwitch;
-  #isExplained = false;
+  readonly #explained = new Set<string>();
 
   constructor(
     private readonly chat: ChatAccess,
@@ -58,32 +64,35 @@ export class BranchFiles implements Feature {
    * Goes to an entry by `navigate`, with the files as the user chooses where they differ there; `navigate` can ask what
    * the branch that it leaves left in them. Undefined where the conversation stays where it is. `text`: what is sent then.
    */
-  move(conversationId: string, targetId: string, navigate: (left: LeftFiles) => Promise<NavigateResult>, text?: string): Promise<NavigateResult | undefined> {
+  move(conversationId: string, targetId: string, navigate: Navigate, text?: string): Promise<NavigateResult | undefined> {
     return this.#offers.keeping(conversationId, text, () => this.#move(conversationId, targetId, navigate));
   }
 
-  async #move(conversationId: string, targetId: string, navigate: (left: LeftFiles) => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
+  async #move(conversationId: string, targetId: string, navigate: Navigate): Promise<NavigateResult | undefined> {
     await this.#refuseUnfinished(conversationId);
-    const plan = await this.#planFor(conversationId, targetId).catch((error: unknown) => {
+    const plan = await this.#planFor(conversationId, targetId).catch((error: unknown): Failure => {
       this.snapshots.warn(`Whether files differ on the branch is not known. ${String(error)}`);
       return { failure: sentence(error) };
-    }) ?? { failure: this.snapshots.failure && `Their state was not recorded. ${this.snapshots.failure}` };
-    if ("failure" in plan) {
-      this.#explain(plan.failure);
+    });
+    if (plan === undefined || "failure" in plan) {
+      if (plan !== undefined) await this.#explain(conversationId, plan.failure);
       this.#offers.cancel(conversationId);
+      const from = plan?.from;
+      if (from !== undefined) return this.#switch.hold(conversationId, () => this.#switch.go(conversationId, from, false, navigate));
       return this.#switch.hold(conversationId, () => navigate((beginId) => this.#switch.left(conversationId, beginId, [])));
     }
     const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#offers.ask(conversationId, "branch", plan.steps));
     if (choice === "both" || choice === "conversation") return this.#switch.hold(conversationId, () => this.#switch.go(conversationId, plan, choice === "both", navigate));
-    if (choice === "files") await this.#write(conversationId, plan, "The user brought these files to the state of another branch.");
+    if (choice === "files") await this.#write(conversationId, plan, "The user brought files to the state of another branch.");
     return undefined;
   }
 
-  /** Says once in a window why files do not go along. Where nothing failed there is only no state, of an import for instance. */
-  #explain(failure: string | undefined): void {
-    if (failure === undefined || this.#isExplained || this.#chosenBefore([]) === "conversation") return;
-    this.#isExplained = true;
-    void notify.warn(`The files do not go along to another branch. ${failure}`);
+  /** Says why files do not go along, to the user once for each conversation in a window, and to the model. */
+  async #explain(conversationId: string, failure: string): Promise<void> {
+    await this.notes.add(conversationId, "The user went to this branch, and its files could not go along.");
+    if (this.#explained.has(conversationId) || this.#chosenBefore([]) === "conversation") return;
+    this.#explained.add(conversationId);
+    this.chat.post({ type: "notice", level: "warning", text: `The files do not go along to another branch. ${failure}` });
   }
 
   /** Resolves when the conversation and its files are where its user brought them, before a turn. */
@@ -108,22 +117,20 @@ export class BranchFiles implements Feature {
     // What the user changed since the last turn is nothing that the other branch may replace.
     const plan = await this.#requirePlan(conversationId, endId, false);
     const steps = [...(await choose(plan.steps))];
-    if (steps.length === 0) return;
-    await this.#write(conversationId, { ...plan, steps, only: steps.map(({ shown }) => shown) }, "The user took these files over from another branch.");
+    if (steps.length > 0) await this.#write(conversationId, { ...plan, steps }, "The user took files over from another branch.");
   }
 
   /**
    * Takes back what a turn has changed from `target` to `base`, asking first where something stays or can make programs
    * run. False where it was not done; `onUndone` is called when the user takes that back.
    */
-  async undoTurn(conversationId: string, states: { leafId: string; base: string; target: string }, onUndone: () => Promise<void>): Promise<boolean> {
+  async undoTurn(conversationId: string, states: Omit<FilePlan, "steps"> & { target: string }, onUndone: () => Promise<void>): Promise<boolean> {
     refuseIfRestricted();
     await this.#refuseUnfinished(conversationId);
-    const files = await withProgress(this.snapshots.plan(conversationId, states.base, states.target));
-    const plan = { ...files, ...states, before: files.now };
-    const isToBeSeen = plan.steps.some((step) => step.isControl || !isChange(step));
-    if (isToBeSeen && (await this.#offers.ask(conversationId, "restore", plan.steps)) !== "files") return false;
-    await this.#write(conversationId, plan, "The user undid your changes of these files.", onUndone);
+    const { steps } = await withProgress(this.snapshots.plan(conversationId, states.base, states.target));
+    const isToBeSeen = steps.some((step) => step.isControl || !isChange(step));
+    if (isToBeSeen && (await this.#offers.ask(conversationId, "restore", steps)) !== "files") return false;
+    await this.#write(conversationId, { ...states, steps }, "The user undid what your last turn changed in files.", onUndone);
     return true;
   }
 
@@ -135,34 +142,35 @@ export class BranchFiles implements Feature {
       return;
     }
     if ((await this.#offers.ask(conversationId, "restore", plan.steps)) !== "files") return;
-    await this.#write(conversationId, plan, "The user brought these files to an earlier state.");
+    await this.#write(conversationId, plan, "The user brought files to an earlier state.");
   }
 
   async #requirePlan(conversationId: string, entryId: string, remembers = true): Promise<FilePlan> {
     refuseIfRestricted();
     const plan = await this.#planFor(conversationId, entryId, remembers);
-    if (plan === undefined) throw new Error("The state of the files was not recorded at this message. It is recorded with each message where Git is installed.");
+    if (plan === undefined || "failure" in plan) throw new Error("The state of the files was not recorded at this message. It is recorded with each message where Git is installed.");
     return plan;
   }
 
-  async #planFor(conversationId: string, targetId: string, remembers = true): Promise<FilePlan | undefined> {
-    if (!vscode.workspace.isTrusted) return undefined;
+  /** Undefined where no state was recorded and nothing failed: of an import, for instance. */
+  async #planFor(conversationId: string, targetId: string, remembers = true): Promise<FilePlan | Failure | undefined> {
     const [base, target] = await Promise.all([this.states.at(conversationId, undefined, remembers), this.states.at(conversationId, targetId)]);
-    if (base.state === undefined || target.state === undefined) return undefined;
-    const plan = await withProgress(this.snapshots.plan(conversationId, base.state, target.state));
-    return { ...plan, leafId: base.leafId, base: base.state, target: target.state, before: plan.now };
+    if (!vscode.workspace.isTrusted) return base.state === undefined ? undefined : { failure: "This workspace is not trusted." };
+    const before = base.base ?? base.state;
+    if (before === undefined || target.state === undefined || target.isOld) {
+      const { failure } = this.snapshots;
+      if ((base.state ?? target.state ?? failure) === undefined) return undefined;
+      const { leafId } = base;
+      const from = before === undefined ? undefined : await this.snapshots.plan(conversationId, before, before).then(({ steps }) => ({ leafId, base: before, target: undefined, steps }), () => undefined);
+      return { failure: `Their state was not recorded.${failure === undefined ? "" : ` ${failure}`}`, from };
+    }
+    const plan = await withProgress(this.snapshots.plan(conversationId, before, target.state));
+    return { leafId: base.leafId, base: before, target: target.state, steps: plan.steps };
   }
 
-  /** Changes files of a conversation that stays where it is. `what` says to its model whose doing that was. */
-  #write(conversationId: string, plan: FilePlan, what: string, onUndone?: () => Promise<void>): Promise<void> {
-    return this.#switch.hold(conversationId, async () => {
-      refuseIfRunning(this.chat, conversationId);
-      this.#offers.cancel(conversationId);
-      const now = (await this.snapshots.take(conversationId)) ?? plan.now;
-      const change = { ...plan, now, before: now };
-      const undo = this.#switch.undoOf(conversationId, change);
-      await this.#note(conversationId, what, await this.changes.write(conversationId, change, async (after) => { await undo(after); await onUndone?.(); }));
-    });
+  /** Changes files of a conversation that stays where it is. `why` says to its model whose doing that was. */
+  #write(conversationId: string, plan: FilePlan, why: string, onUndone?: () => Promise<void>): Promise<void> {
+    return this.#switch.hold(conversationId, () => this.#switch.write(conversationId, plan, why, onUndone));
   }
 
   /** What makes programs run comes along only where a person has seen it. */
@@ -170,9 +178,5 @@ export class BranchFiles implements Feature {
     const set = vscode.workspace.getConfiguration("coppice").get<string>("chat.branchFiles", "ask");
     if (set === "never") return "conversation";
     return set === "always" && !steps.some((step) => step.isControl && isChange(step)) ? "both" : undefined;
-  }
-
-  #note(conversationId: string, what: string, steps: readonly PlacedStep[]): Promise<void> {
-    return this.notes.set(conversationId, what, steps.map(({ shown }) => shown));
   }
 }

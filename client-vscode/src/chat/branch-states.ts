@@ -10,11 +10,19 @@ const KEY = "coppice.branchStates";
 /** Branches of which a state is remembered. A guess: more than a workspace's conversations have. */
 const MOST_BRANCHES = 500;
 
-/** The state of a branch after its last turn. */
+/** The state of a branch. */
 export interface BranchState {
   state: string;
-  /** The conversation went there without its files: what is on the disk belongs to another branch. */
-  isElsewhere: boolean;
+  /** The conversation went there without its files: those on the disk are of another branch, and the user's changes of them are since this state. */
+  base?: string | undefined;
+}
+
+/** Undefined is a state that was not recorded. */
+interface RecordedState extends Omit<BranchState, "state"> {
+  leafId: string | undefined;
+  state: string | undefined;
+  /** A message of the user's has come since, whose state was not recorded. */
+  isOld: boolean;
 }
 
 /** Which recorded states of the files belong to the branches of a conversation. */
@@ -25,37 +33,54 @@ export class BranchStates {
   ) {}
 
   /**
-   * The state of the branch that ends at the entry, else the newest one on the path to the entry, by default to the leaf.
-   * `remembers`: with what is remembered of the branch, which the user may have changed since its last turn.
+   * The newest state on the path to an entry, by default to the leaf. `remembers`: also what is remembered of an entry
+   * at which the path ended, since the user may have changed files after its last turn.
    */
-  async at(conversationId: string, entryId?: string, remembers = true): Promise<{ leafId: string | undefined; state: string | undefined }> {
+  async at(conversationId: string, entryId?: string, remembers = true): Promise<RecordedState> {
     let leafId: string | undefined;
-    let before: string | undefined;
-    for (let read = 0; read < MOST_ENTRIES; read += PAGE) {
-      const params = { conversationId, backward: true, limit: PAGE, ...(entryId === undefined ? {} : { leafId: entryId }), ...(before === undefined ? {} : { before }) };
-      const page: { entries: Entry[]; nextBefore?: string } = await this.client.request("coppice/entries", params);
-      const last = page.entries.at(-1);
-      leafId ??= last?.id;
+    let isOld = false;
+    for await (const entry of this.#path(conversationId, entryId)) {
       // Going to a message of the user's is going to before it.
-      const isAsked = last?.type === "message" && last.message.role === "user";
-      const remembered = remembers && before === undefined && !isAsked ? this.of(conversationId, leafId)?.state : undefined;
-      const state = remembered ?? page.entries.map(stateOf).findLast((each) => each !== undefined);
-      if (state !== undefined || page.nextBefore === undefined) return { leafId, state };
-      before = page.nextBefore;
+      const isBefore = leafId === undefined && entryId !== undefined && isAsked(entry);
+      leafId ??= entry.id;
+      const remembered = remembers && !isBefore ? this.of(conversationId, entry.id) : undefined;
+      const state = remembered?.state ?? stateOf(entry);
+      if (state !== undefined) return { leafId, isOld, ...remembered, state };
+      isOld ||= isAsked(entry);
     }
-    return { leafId, state: undefined };
+    return { leafId, isOld, state: undefined, ...remembers && this.of(conversationId, undefined) };
   }
 
-  /** What is remembered of a branch by its end: the user may have changed files after its last turn. */
+  /** Whether no turn has begun since the conversation ended at an entry, or before the first one. */
+  async isEnd(conversationId: string, leafId: string | undefined): Promise<boolean> {
+    for await (const entry of this.#path(conversationId)) {
+      if (entry.id === leafId) return true;
+      if (entry.type === "message") return false;
+    }
+    return leafId === undefined;
+  }
+
+  /** What is remembered of a branch by its end, undefined before the first entry. */
   of(conversationId: string, leafId: string | undefined): BranchState | undefined {
-    return leafId === undefined ? undefined : this.memory.get<Record<string, BranchState>>(KEY, {})[`${conversationId}/${leafId}`];
+    return this.memory.get<Record<string, BranchState>>(KEY, {})[`${conversationId}/${leafId ?? ""}`];
   }
 
   async remember(conversationId: string, leafId: string | undefined, state: BranchState): Promise<void> {
-    if (leafId === undefined) return;
-    const key = `${conversationId}/${leafId}`;
+    const key = `${conversationId}/${leafId ?? ""}`;
     const others = Object.entries(this.memory.get<Record<string, BranchState>>(KEY, {})).filter(([other]) => other !== key);
     await this.memory.update(KEY, Object.fromEntries([...others, [key, state]].slice(-MOST_BRANCHES)));
+  }
+
+  /** The newest entries first. */
+  async *#path(conversationId: string, leafId?: string): AsyncGenerator<Entry> {
+    let before: string | undefined;
+    for (let read = 0; read < MOST_ENTRIES; read += PAGE) {
+      const params = { conversationId, backward: true, limit: PAGE, ...leafId !== undefined && { leafId }, ...before !== undefined && { before } };
+      const page: { entries: Entry[]; nextBefore?: string } = await this.client.request("coppice/entries", params);
+      yield* page.entries.toReversed();
+      before = page.nextBefore;
+      if (before === undefined) return;
+    }
   }
 }
 
@@ -63,4 +88,8 @@ export function stateOf(entry: Entry): string | undefined {
   if (entry.type !== "message") return undefined;
   const { message } = entry;
   return message.role === "user" || message.role === "toolResult" ? message.workspaceState ?? undefined : undefined;
+}
+
+function isAsked(entry: Entry): boolean {
+  return entry.type === "message" && entry.message.role === "user";
 }

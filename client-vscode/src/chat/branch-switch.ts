@@ -6,13 +6,15 @@ import type { BranchFile, NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
 import type { BranchStates } from "./branch-states";
 import type { ChatAccess } from "./feature";
-import { type FileChange, type FileChanges, type FilePlan, isChange, refuseIfRestricted, refuseIfRunning, type Undo, withProgress } from "./file-changes";
+import { type End, type FileChange, type FileChanges, type FilePlan, isChange, refuseIfRestricted, refuseIfRunning, report, withProgress } from "./file-changes";
 import type { FilesOffers } from "./files-offers";
 import { leftFiles } from "./left-files";
 import type { ModelNotes } from "./model-notes";
 
-/** For a model, of its conversation's files. */
-const CHANGED_SINCE = "The user has changed these files since.";
+/** For a model. */
+const WENT = "The user went to this branch with its files.";
+const WENT_WITHOUT = "The user went to this branch without its files.";
+const CUT_OFF = "A change of files by the user was cut off.";
 
 /** The button of a notification. */
 const SHOW = "Show Chat";
@@ -23,10 +25,21 @@ const MOST_CONVERSATIONS = 1000;
 /** What the branch that is left changed in the files; undefined where that is not known. `beginId`: its first entry. */
 export type LeftFiles = (beginId: string) => Promise<BranchFile[] | undefined>;
 
-/** `leafId`: the end of the branch whose files were changed; else they are those of the branch where one is. */
-type UndoableChange = FileChange & { leafId?: string | undefined };
+export type Navigate = (left: LeftFiles) => Promise<NavigateResult>;
 
-/** Takes a conversation to another branch with its files, as one step, which the next window can finish or undo. */
+/** How a conversation or its files go to another end. */
+interface Way {
+  /** As they were planned; else they are planned now, where nobody sees them. */
+  steps?: readonly PlacedStep[];
+  /** Takes the conversation there. */
+  navigate?: (() => Promise<NavigateResult>) | undefined;
+  /** For the model, what the user did. */
+  why: string;
+  /** Called when the user has taken the change back. */
+  onUndone?: (() => Promise<void>) | undefined;
+}
+
+/** Takes a conversation and its files from one end to another, as one step, which the next window can finish or undo. */
 export class BranchSwitch {
   /** The conversations whose unfinished change is asked about. */
   readonly #asking = new Set<string>();
@@ -48,7 +61,7 @@ export class BranchSwitch {
   async hold<T>(conversationId: string, work: () => Promise<T>): Promise<T> {
     try {
       return await this.changes.hold(conversationId, async () => {
-        if ((await this.#decide(conversationId)) !== undefined) throw new Error("A change of files was cut off. Finish it, undo it or leave the files first: the chat asks about it.");
+        if ((await this.#unfinished(conversationId)) !== undefined) throw new Error("A change of files was cut off. Finish it, undo it or leave the files first: the chat asks about it.");
         return work();
       });
     } catch (error) {
@@ -59,64 +72,93 @@ export class BranchSwitch {
 
   /** Resolves when nothing is under way that changes files or branch. A turn will move the conversation, too. */
   async settled(conversationId: string): Promise<void> {
-    await this.changes.hold(conversationId, () => this.#decide(conversationId));
+    await this.changes.hold(conversationId, async () => {
+      if ((await this.#unfinished(conversationId)) !== undefined) await this.notes.add(conversationId, CUT_OFF);
+    });
   }
 
-  /** Goes by `navigate`. `withFiles`: as planned. `isUndo`: nobody has seen the plan. */
-  async go(conversationId: string, plan: FilePlan, withFiles: boolean, navigate: (left: LeftFiles) => Promise<NavigateResult>, isUndo = false): Promise<NavigateResult> {
+  /** Goes to another branch by `navigate`, with its files as planned or without them. */
+  async go(conversationId: string, plan: FilePlan, withFiles: boolean, navigate: Navigate): Promise<NavigateResult> {
+    const steps = withFiles ? plan.steps : [];
+    const { from, to } = await this.#ends(conversationId, plan, steps);
+    const target = withFiles ? to : { ...to, branch: { state: plan.target ?? from.state, base: plan.base } };
+    const way = { steps, navigate: () => navigate((beginId) => this.left(conversationId, beginId, steps)), why: withFiles ? WENT : WENT_WITHOUT };
+    return await this.#go(conversationId, from, target, way) ?? { leafId: plan.leafId ?? null, cancelled: true };
+  }
+
+  /** Changes files of a conversation that stays where it is. */
+  async write(conversationId: string, plan: FilePlan, why: string, onUndone?: () => Promise<void>): Promise<void> {
+    const { from, to } = await this.#ends(conversationId, plan, plan.steps);
+    await this.#go(conversationId, from, to, { steps: plan.steps, why, onUndone });
+  }
+
+  /** Where a conversation and its files are, and where steps lead. The question about them may have waited for long. */
+  async #ends(conversationId: string, { leafId }: FilePlan, steps: readonly PlacedStep[]): Promise<{ from: End; to: End }> {
     this.offers.cancel(conversationId);
-    // The question may have waited for long.
     refuseIfRunning(this.chat, conversationId);
-    if ((await this.states.at(conversationId)).leafId !== plan.leafId) throw new Error("The conversation has gone on since. Try again.");
-    const now = (await this.snapshots.take(conversationId)) ?? plan.now;
-    const change: FilePlan = { ...plan, left: { leafId: plan.leafId, state: this.states.of(conversationId, plan.leafId) }, now, before: now, earlier: this.changes.unfinished[conversationId] };
-    if (change.earlier !== undefined || (withFiles && plan.steps.some(isChange))) await this.changes.begin(conversationId, change);
-    const result = await navigate((beginId) => this.left(conversationId, beginId, withFiles ? plan.steps : []));
-    if (result.cancelled) {
-      await this.#record(conversationId, change.earlier);
+    if (!(await this.states.isEnd(conversationId, leafId))) throw new Error("The conversation has gone on since. Try again.");
+    const [{ now, after }, { leafId: end, state, base }] = await Promise.all([withProgress(this.snapshots.foresee(conversationId, steps.filter(isChange))), this.states.at(conversationId)]);
+    const branch = base !== undefined && state !== undefined ? { state, base } : undefined;
+    return { from: { leafId: end, state: now, branch }, to: { leafId: end, state: after } };
+  }
+
+  /** Where the change is unfinished already, the record of it stays until it is done. */
+  async #go(conversationId: string, from: End, to: End, { steps, navigate, why, onUndone }: Way): Promise<NavigateResult | undefined> {
+    const isNew = this.changes.unfinished[conversationId] === undefined;
+    if (isNew) await this.changes.record(conversationId, { from, to, isMoving: navigate !== undefined });
+    const result = await navigate?.();
+    if (result?.cancelled === true) {
+      if (isNew) await this.changes.forget(conversationId);
       return result;
     }
-    const moved = { ...begun(change), leafId: result.leafId ?? undefined };
-    await this.#remember(conversationId, moved, moved.leafId);
-    if (withFiles) {
-      await this.changes.write(conversationId, moved, this.undoOf(conversationId, moved), isUndo);
-      await this.#note(conversationId, CHANGED_SINCE, plan.steps.filter(isTheUsers));
-    } else {
-      await this.#note(conversationId, "These files are as the user had them on another branch, not as this conversation left them.", plan.steps);
+    const there = result === undefined ? to : { ...to, leafId: result.leafId ?? undefined };
+    if (isNew && navigate !== undefined) await this.#moved(conversationId, { from, to: there });
+    const taken = steps ?? (await withProgress(this.snapshots.plan(conversationId, from.state, to.state))).steps;
+    const { state = to.state, stayed } = await withProgress(this.snapshots.write(conversationId, taken.filter(isChange)));
+    await this.#arrive(conversationId, there, state, why);
+    const written = taken.filter((step) => isChange(step) && !stayed.includes(step));
+    const conflicts = steps === undefined ? taken.filter((step) => !isChange(step)) : [];
+    if (written.length + conflicts.length + stayed.length > 0) {
+      const undo = async (): Promise<void> => {
+        await this.hold(conversationId, () => this.#undo(conversationId, { from, to: there }));
+        await onUndone?.();
+      };
+      void report(from.leafId === there.leafId ? "Changed" : "Went to the branch and changed", written, [...conflicts, ...stayed], undo);
     }
     return result;
   }
 
-  /** Remembers the files of both branches when the conversation has moved, and those on the disk have not. */
-  async #remember(conversationId: string, { left, target, before }: FileChange, leafId: string | undefined): Promise<void> {
-    if (left?.state?.isElsewhere !== true) await this.states.remember(conversationId, left?.leafId, { state: before, isElsewhere: false });
-    await this.states.remember(conversationId, leafId, { state: target, isElsewhere: true });
+  /** Records where the conversation went, when it has left an end. */
+  async #moved(conversationId: string, { from, to }: FileChange): Promise<void> {
+    await this.states.remember(conversationId, from.leafId, from.branch ?? { state: from.state });
+    await this.states.remember(conversationId, to.leafId, to.branch ?? { state: to.state });
+    await this.changes.record(conversationId, { from, to });
   }
 
-  /**
-   * The change that is not done. Finds out whether the conversation moved before it was cut off: where it did not, nothing
-   * was changed, and what is not done is what it was to undo.
-   */
-  async #decide(conversationId: string): Promise<FileChange | undefined> {
+  async #arrive(conversationId: string, { leafId, branch }: End, state: string, why: string): Promise<void> {
+    await this.states.remember(conversationId, leafId, branch ?? { state });
+    await this.notes.add(conversationId, why);
+    await this.changes.forget(conversationId);
+  }
+
+  /** The change that is not done. Finds out whether the conversation moved before it was cut off: where it did not, nothing was changed. */
+  async #unfinished(conversationId: string): Promise<FileChange | undefined> {
     const change = this.changes.unfinished[conversationId];
     if (change === undefined) return undefined;
     try {
       const { leafId } = await this.states.at(conversationId);
-      if (change.left === undefined || change.hasMoved === true) return change;
-      const isMoved = leafId !== change.left.leafId;
-      if (isMoved) await this.#remember(conversationId, change, leafId);
-      const decided = isMoved ? begun(change) : change.earlier;
-      await this.#record(conversationId, decided);
-      return decided;
+      const { from, to, isMoving } = change;
+      if (isMoving === true && leafId === from.leafId) await this.changes.forget(conversationId);
+      else if (isMoving === true) await this.#moved(conversationId, { from, to: { ...to, leafId } });
+      const moved = this.changes.unfinished[conversationId];
+      if (moved?.to.state !== from.state) return moved;
+      await this.#arrive(conversationId, moved.to, moved.to.state, CUT_OFF); // No file was to be changed.
+      return undefined;
     } catch (error) {
       if (!(error instanceof CoppiceError) || error.code !== "unknown-conversation") throw error;
       await this.changes.forget(conversationId);
       return undefined;
     }
-  }
-
-  async #record(conversationId: string, unfinished: FileChange | undefined): Promise<void> {
-    await (unfinished === undefined ? this.changes.forget(conversationId) : this.changes.begin(conversationId, unfinished));
   }
 
   /** Asks what becomes of a change that is not done, until it is or the user puts that off. `show` leads to its chat, where nobody may be looking. */
@@ -125,22 +167,25 @@ export class BranchSwitch {
     this.#asking.add(conversationId);
     try {
       for (let isFirst = true; ; isFirst = false) {
-        const change = await this.changes.hold(conversationId, () => this.#decide(conversationId));
+        const change = await this.changes.hold(conversationId, () => this.#unfinished(conversationId));
         if (change === undefined) return;
         if (isFirst && show !== undefined) void this.#notify(conversationId, show);
         const choice = await this.offers.ask(conversationId, "unfinished");
-        if (choice === "leave") await this.changes.forget(conversationId);
+        if (choice === "leave") await this.#leave(conversationId);
         if (choice !== "finish" && choice !== "undo") return;
-        const { earlier, target } = change;
-        const isForward = (choice === "finish") === (earlier === undefined);
-        const work = () => (isForward ? this.#finish(conversationId, change) : this.#undo(conversationId, { ...change, ...earlier && { before: earlier.target } }, target));
-        await this.changes.hold(conversationId, work).catch((error: unknown) => { void notify.error(sentence(error)); }); // A turn may run meanwhile.
+        const [from, to] = choice === "finish" ? [change.from, change.to] : [change.to, change.from];
+        await this.changes.hold(conversationId, () => this.#goTo(conversationId, from, to)).catch((error: unknown) => { void notify.error(sentence(error)); }); // A turn may run meanwhile.
       }
     } catch (error) {
       this.snapshots.warn(`Whether a change of files is to be finished is not known. ${String(error)}`);
     } finally {
       this.#asking.delete(conversationId);
     }
+  }
+
+  async #leave(conversationId: string): Promise<void> {
+    await this.notes.add(conversationId, CUT_OFF);
+    await this.changes.forget(conversationId);
   }
 
   async #notify(conversationId: string, show: () => void): Promise<void> {
@@ -151,53 +196,25 @@ export class BranchSwitch {
     if (answer === SHOW) show();
   }
 
-  async #finish(conversationId: string, change: FileChange): Promise<void> {
-    await this.#complete(conversationId, await this.#rest(conversationId, change, change.base, change.target));
+  /** What was changed in the files since stays where it can be merged. */
+  async #undo(conversationId: string, { from, to }: FileChange): Promise<void> {
+    if (!(await this.states.isEnd(conversationId, to.leafId))) throw new Error("The conversation has gone on since, so this change is not undone.");
+    await this.#goTo(conversationId, to, from);
   }
 
-  /** Undoes a change later, as one. */
-  undoOf(conversationId: string, change: UndoableChange): Undo {
-    return (after) => this.hold(conversationId, () => this.#undo(conversationId, change, after));
+  async #goTo(conversationId: string, from: End, to: End): Promise<void> {
+    refuseIfRestricted();
+    refuseIfRunning(this.chat, conversationId);
+    const isThere = from.leafId === to.leafId || (await this.states.isEnd(conversationId, to.leafId));
+    const result = await this.#go(conversationId, from, to, { navigate: isThere ? undefined : () => this.#navigate(conversationId, to), why: WENT });
+    if (result?.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
   }
 
-  async #undo(conversationId: string, change: UndoableChange, after: string): Promise<void> {
-    if (change.left !== undefined) {
-      await this.#goBack(conversationId, change.left, change.before, after);
-      return;
-    }
-    // Not from the state before: what the user had changed in it would be part of the way.
-    const plan = await this.#rest(conversationId, change, after, change.before);
-    await this.#complete(conversationId, begun({ ...plan, leafId: change.leafId ?? plan.leafId, before: plan.now, earlier: this.changes.unfinished[conversationId] }));
-  }
-
-  /**
-   * Takes back that a branch was left with its files: the conversation goes to its end, and the files to their state of
-   * before. What was changed in them since the switch, which left `after`, stays where it can be merged.
-   */
-  async #goBack(conversationId: string, { leafId: targetId, state: remembered }: NonNullable<FileChange["left"]>, before: string, after: string): Promise<void> {
+  async #navigate(conversationId: string, { leafId: targetId }: End): Promise<NavigateResult> {
     if (targetId === undefined) throw new Error("The conversation cannot go back to before its first message.");
-    refuseIfRestricted();
-    refuseIfRunning(this.chat, conversationId);
-    const { leafId, state: base = after } = await this.states.at(conversationId);
-    const plan = { ...(await withProgress(this.snapshots.plan(conversationId, base, before))), leafId, base, target: before, before };
-    const result = await this.go(conversationId, plan, true, () => this.client.request("coppice/navigate", { conversationId, targetId }), true);
+    const result = await this.client.request("coppice/navigate", { conversationId, targetId });
     if (result.cancelled) throw new Error("An extension kept the conversation on its branch.");
-    if (result.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
-    if (remembered?.isElsewhere === true) await this.states.remember(conversationId, targetId, remembered);
-  }
-
-  /** What of a change is still to be done, on another way where it is undone. */
-  async #rest(conversationId: string, change: FileChange, base: string, target: string): Promise<FilePlan> {
-    refuseIfRestricted();
-    refuseIfRunning(this.chat, conversationId);
-    const { leafId } = await this.states.at(conversationId);
-    const { steps, now } = await withProgress(this.snapshots.plan(conversationId, base, target));
-    return { ...change, leafId, base, target, now, steps: steps.filter(({ shown }) => change.only?.includes(shown) !== false) };
-  }
-
-  async #complete(conversationId: string, plan: FilePlan): Promise<void> {
-    const written = await this.changes.write(conversationId, plan, this.undoOf(conversationId, plan), true);
-    await this.#note(conversationId, CHANGED_SINCE, plan.left === undefined ? written : plan.steps.filter(isTheUsers));
+    return result;
   }
 
   /** What the branch that is left, which began with an entry, has changed, when steps will have been taken. */
@@ -205,25 +222,10 @@ export class BranchSwitch {
     try {
       const [begin, end, now] = await Promise.all([this.states.at(conversationId, beginId), this.states.at(conversationId), this.snapshots.take(conversationId)]);
       if (begin.state === undefined || end.state === undefined || now === undefined) return undefined;
-      const isElsewhere = this.states.of(conversationId, end.leafId)?.isElsewhere === true;
-      return await leftFiles(this.snapshots, { begin: begin.state, end: isElsewhere ? end.state : now, now }, steps);
+      return await leftFiles(this.snapshots, { begin: begin.state, end: end.base === undefined ? now : end.state, now }, steps);
     } catch (error) {
       this.snapshots.warn(`What the branch left in the files is not known. ${String(error)}`);
       return undefined;
     }
   }
-
-  #note(conversationId: string, what: string, steps: readonly PlacedStep[]): Promise<void> {
-    return this.notes.set(conversationId, what, steps.map(({ shown }) => shown));
-  }
-}
-
-/** A change when its conversation has moved. What undoes an undoing is again a change as the first one was. */
-function begun<T extends FileChange>(change: T): T {
-  return { ...change, hasMoved: true, earlier: change.earlier?.earlier === undefined ? change.earlier : undefined };
-}
-
-/** What the user has changed goes along, or stays. */
-function isTheUsers({ fate }: PlacedStep): boolean {
-  return fate === "merged" || fate === "conflict";
 }

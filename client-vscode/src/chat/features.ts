@@ -56,9 +56,9 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   chat.addFeature((access) => new CommandCards(access, host.commands));
   chat.addFeature(() => new CodeActions());
   const memory = context.workspaceState;
-  const notes = new ModelNotes(client, memory);
   const states = new BranchStates(client, memory);
-  const changes = new FileChanges(host.snapshots, states, memory);
+  const notes = new ModelNotes(client, host.snapshots, states, memory);
+  const changes = new FileChanges(memory);
   let branchFiles!: BranchFiles;
   chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, states, changes, notes, memory)));
   chat.addFeature(() => new DeletedStates(client, host.snapshots, memory));

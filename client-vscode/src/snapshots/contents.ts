@@ -4,7 +4,8 @@ import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 
-import { blobId, GitError, type HiddenGit } from "./git";
+import { blobId, GitError, type HiddenGit, listOf } from "./git";
+import type { Step } from "./plan";
 
 /** Which contents can be read and have the hash that names them; after one that is damaged, none. */
 export async function readable(git: HiddenGit, ids: readonly string[]): Promise<ReadonlySet<string>> {
@@ -43,6 +44,24 @@ export async function deleteUnreferenced(git: HiddenGit, timeoutMs: number): Pro
   const listed = await git.run(["prune", "--dry-run", "--expire=now"]).catch((error: unknown) => { throw new GitError(`${failure} ${String(error)}`); });
   for (const [, folder = "", name = ""] of listed.toString().matchAll(/^([0-9a-f]{2})([0-9a-f]{38}) /gm)) await rm(join(git.repository, "objects", folder, name), { force: true });
   throw new GitError(failure);
+}
+
+/** The tree that steps make of another one. Throws `GitError`. */
+export async function outcome(git: HiddenGit, tree: string, steps: readonly Pick<Step, "path" | "content">[]): Promise<string> {
+  const index = join(git.repository, `index-${randomUUID()}`);
+  try {
+    const lines: string[] = [];
+    for (const { path, content } of steps) {
+      const id = content?.id ?? (content && (await git.run(["hash-object", "-w", "--stdin", "--no-filters"], await content.bytes())).toString().trim());
+      lines.push(`${content?.mode ?? "0"} ${id ?? "0".repeat(40)}\t${path}`);
+    }
+    await git.run(["read-tree", tree], "", { index });
+    if (lines.length > 0) await git.run(["update-index", "-z", "--index-info"], listOf(lines), { index });
+    // A content that is gone is missed when its file is written.
+    return (await git.run(["write-tree", "--missing-ok"], "", { index })).toString().trim();
+  } finally {
+    await rm(index, { force: true });
+  }
 }
 
 /** The change from `from` to `to`, made in `there`; undefined where both changed the same lines. Throws `GitError`. */

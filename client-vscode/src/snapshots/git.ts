@@ -77,14 +77,14 @@ export class HiddenGit {
   }
 
   /**
-   * What the command prints. `accepts`: whether an exit code is no error. `more`: settings of this command. `onPrinted`
-   * gets what is printed piece by piece; nothing is returned then. Throws `GitError`.
+   * What the command prints. `accepts`: whether an exit code is no error. `more`: settings of this command. `index`:
+   * a file of its own. `onPrinted` gets what is printed piece by piece; nothing is returned then. Throws `GitError`.
    */
-  async run(given: readonly string[], input: string | Buffer = "", { accepts = (code: number): boolean => code === 0, timeoutMs = this.timeoutMs, more = {}, onPrinted = undefined as ((data: Buffer) => void) | undefined } = {}): Promise<Buffer> {
+  async run(given: readonly string[], input: string | Buffer = "", { accepts = (code: number): boolean => code === 0, timeoutMs = this.timeoutMs, more = {}, index = undefined as string | undefined, onPrinted = undefined as ((data: Buffer) => void) | undefined } = {}): Promise<Buffer> {
     const settings = Object.entries({ ...SETTINGS, ...more }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const program = await findOnPath("git", process.env["PATH"], this.folders());
     if (program === undefined) throw new GitError("Git cannot be run: there is none on the PATH outside of the workspace.");
-    const child = spawn(program, ["-C", this.folder, ...settings, ...given], { cwd: this.repository, env: this.#environment, windowsHide: true });
+    const child = spawn(program, ["-C", this.folder, ...settings, ...given], { cwd: this.repository, env: { ...this.#environment, ...index !== undefined && { GIT_INDEX_FILE: index } }, windowsHide: true });
     const timer = setTimeout(() => { child.kill("SIGKILL"); }, timeoutMs);
     const printed: Buffer[] = [];
     const errors: Buffer[] = [];

@@ -4,9 +4,10 @@ import { join, posix } from "node:path";
 
 import { isPartOfRepository, isSecret } from "../agent/sensitive";
 import { folded, ignoresCase, WrittenNames } from "./case";
-import { deleteUnreferenced, merged, readable, storeAnew } from "./contents";
+import { deleteUnreferenced, merged, outcome, readable, storeAnew } from "./contents";
 import { excludesAbove } from "./excludes";
 import { GitError, HiddenGit, listOf, namesOf } from "./git";
+import type { Step } from "./plan";
 import { conversationsOf, deleteReferences, digest, EXCLUDES, linesOf, namespace, referenceNaming, shareReferences } from "./references";
 import { isBeside } from "./write";
 
@@ -63,6 +64,10 @@ export interface Change {
   to: StoredFile | undefined;
 }
 
+export function isSame(one: StoredFile | undefined, other: StoredFile | undefined): boolean {
+  return one?.id === other?.id && one?.mode === other?.mode;
+}
+
 /** Whether a snapshot has a file without its content. */
 export function isLeftOut(file: StoredFile | undefined): boolean {
   return file?.mode === LEFT_OUT.mode;
@@ -108,6 +113,16 @@ export class SnapshotStore {
       await this.#keep(referenceNaming(conversationId), () => tree);
       if (patterns.trim() !== "") await this.#keep(`${namespace(conversationId)}/${EXCLUDES}/${tree}/${digest(patterns)}`, () => this.#idOf(["hash-object", "-w", "--stdin"], patterns));
       this.#tidied ??= this.#tidy();
+      return tree;
+    });
+  }
+
+  /** The snapshot that steps make of one, kept for the conversation; a file that is another one there stays. Throws `GitError`. */
+  outcome(conversationId: string, snapshot: string, steps: readonly Step[]): Promise<string> {
+    return this.#inOrder(async () => {
+      const files = await this.files(snapshot);
+      const tree = await outcome(this.#git, id(snapshot), steps.filter(({ path, there }) => isSame(files.get(path), there)));
+      await this.#keep(`${namespace(conversationId)}/${tree}`, () => tree);
       return tree;
     });
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sensitivityOf } from "../agent/sensitive";
 import { sentence } from "../errors";
 import { folded, ignoresCase } from "./case";
-import { type Leg, planned, type Step } from "./plan";
+import { planned, type Step } from "./plan";
 import { digest } from "./references";
 import { type Change, isLeftOut, LIMITS, SnapshotStore, type StoredFile } from "./store";
 import { isBlocked, takeStep } from "./write";
@@ -115,26 +115,29 @@ export class WorkspaceSnapshots {
   }
 
   /** What going over from one state to another means for the files of now, and the state of now. Throws `GitError`. */
-  plan(conversationId: string, base: string, target: string): Promise<{ steps: PlacedStep[]; now: string }> {
-    return this.planAlong(conversationId, [{ from: base, to: target }]);
-  }
-
-  /** The same for the changes between several pairs of states, one after the other. */
-  async planAlong(conversationId: string, way: readonly Leg[]): Promise<{ steps: PlacedStep[]; now: string }> {
+  async plan(conversationId: string, base: string, target: string): Promise<{ steps: PlacedStep[]; now: string }> {
     const now = await this.#take(conversationId) ?? "";
-    const there = parsed(now);
-    const legs = way.map(({ from, to }) => ({ from: parsed(from), to: parsed(to) }));
+    const [there, from, to] = [parsed(now), parsed(base), parsed(target)];
     const steps: PlacedStep[] = [];
     for (const folder of this.host.folders) {
       const key = digest(folder);
-      const own = legs.flatMap(({ from, to }): Leg[] => {
-        const [left, right] = [from.get(key), to.get(key)];
-        return left === undefined || right === undefined ? [] : [{ from: left, to: right }];
-      });
-      const state = there.get(key);
-      if (state !== undefined) steps.push(...(await this.#placed(folder, await planned(this.#store(folder), own, state, await ignoresCase(folder)))));
+      const [state, left, right] = [there.get(key), from.get(key), to.get(key)];
+      if (state === undefined || left === undefined || right === undefined) continue;
+      steps.push(...(await this.#placed(folder, await planned(this.#store(folder), left, right, state, await ignoresCase(folder)))));
     }
     return { steps, now };
+  }
+
+  /** The state of now, however long that takes, and the one that steps will make of it. Throws `GitError`. */
+  async foresee(conversationId: string, steps: readonly PlacedStep[]): Promise<{ now: string; after: string }> {
+    const now = await this.#take(conversationId) ?? "";
+    const after: string[] = [];
+    for (const [key, snapshot] of parsed(now)) {
+      const folder = this.host.folders.find((each) => digest(each) === key);
+      const own = steps.filter((step) => step.folder === folder);
+      after.push(`${key}:${folder === undefined || own.length === 0 ? snapshot : await this.#store(folder).outcome(conversationId, snapshot, own)}`);
+    }
+    return { now, after: after.join(" ") };
   }
 
   /** The files in which two states differ. Throws `GitError`. */

@@ -11,13 +11,11 @@ import { BranchFiles } from "../../src/chat/branch-files";
 import { BranchStates } from "../../src/chat/branch-states";
 import { FileChanges } from "../../src/chat/file-changes";
 import type { ToPage } from "../../src/chat/messages";
-import type { ModelNotes } from "../../src/chat/model-notes";
+import { ModelNotes } from "../../src/chat/model-notes";
 import { WorkspaceSnapshots } from "../../src/snapshots/workspace";
 import { window } from "../agent/vscode";
 
 const NAMES = ["a", "b", "c", "own"];
-
-const neverUndone = (): Promise<void> => Promise.reject(new Error("undone"));
 
 function memento(): Memento {
   const stored = new Map<string, unknown>();
@@ -40,18 +38,21 @@ async function afterKill(choice: "finish" | "undo" | "cancel", byUser: Record<st
     const mine = await take();
 
     const memory = memento();
-    const client = { onNotification: () => undefined, request: () => Promise.resolve({ conversations: [], entries: [{ id: "leaf", type: "label" }] }) };
+    const client = { onNotification: () => undefined, request: (_method: string, { leafId = "leaf" }) => Promise.resolve({ conversations: [], entries: [{ id: leafId, type: "message", message: { role: "toolResult", workspaceState: leafId === "leaf" ? mine : other } }] }) };
     const states = new BranchStates(client as never, memory);
     const killed = Object.create(snapshots) as WorkspaceSnapshots;
     killed.plan = (...given) => snapshots.plan(...given);
+    killed.foresee = (...given) => snapshots.foresee(...given);
     killed.write = async (id, steps) => {
       await snapshots.write(id, steps.slice(0, 1));
       throw new Error("The window has ended.");
     };
-    const { steps, now } = await snapshots.plan("c", mine, other);
-    const only = ["a", "b"];
-    const plan = { steps: steps.filter(({ path }) => only.includes(path)), base: mine, target: other, only, now, before: now, leafId: "leaf" };
-    await assert.rejects(new FileChanges(killed, states, memory).write("c", plan, neverUndone), /has ended/);
+    const before = { notes: new ModelNotes(client as never, killed, states, memory), changes: new FileChanges(memory) };
+    const ending = new BranchFiles({ post: () => undefined, isRunning: () => false } as never, client as never, killed, states, before.changes, before.notes, memory);
+    await states.remember("c", "leaf", { state: mine });
+    await states.remember("c", "other", { state: other });
+    const picked = ["a", "b"];
+    await assert.rejects(ending.takeOver("c", "other", (steps) => Promise.resolve(steps.filter(({ path }) => picked.includes(path)))), /has ended/);
     for (const [name, text] of Object.entries({ own: "by the user", ...byUser })) await writeFile(join(folder, name), `${text}\n`);
 
     const asked: string[] = [];
@@ -60,8 +61,8 @@ async function afterKill(choice: "finish" | "undo" | "cancel", byUser: Record<st
       if (!message.startsWith("Files were being changed")) notices.push(message);
       return undefined;
     };
-    const notes = { set: () => Promise.resolve() } as unknown as ModelNotes;
-    const changes = new FileChanges(snapshots, states, memory);
+    const notes = new ModelNotes(client as never, snapshots, states, memory);
+    const changes = new FileChanges(memory);
     const post = (message: ToPage): void => {
       if (message.type !== "filesOffer" || message.offer === undefined) return;
       const { id, kind } = message.offer;

@@ -245,7 +245,7 @@ test("a fork keeps the states that its entries name when the original and a fork
   const listeners: Record<string, (params: object) => void> = {};
   const client = { onNotification: (name: string, listener: (params: object) => void) => { listeners[name] = listener; } };
   const memory = { get: (_key: string, usual: unknown) => usual, update: () => Promise.resolve() } as never;
-  new BranchFiles(undefined as never, client as never, workspace.snapshots, undefined as never, new FileChanges(workspace.snapshots, undefined as never, memory), undefined as never, memory);
+  new BranchFiles(undefined as never, client as never, workspace.snapshots, undefined as never, new FileChanges(memory), undefined as never, memory);
   const first = await workspace.take();
   listeners["coppice/didFork"]?.({ conversationId: "c", forkId: "between" });
   listeners["coppice/didFork"]?.({ conversationId: "between", forkId: "fork" });
