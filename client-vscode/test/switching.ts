@@ -23,7 +23,7 @@ type Cut = "before the conversation has moved" | "before the files" | "between t
 export async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later = choice) {
   const stored = new Map<string, unknown>();
   const memory = { get: (key: string, usual: unknown) => stored.get(key) ?? usual, update: (key: string, value: unknown) => { stored.set(key, structuredClone(value)); return Promise.resolve(); } } as unknown as Memento;
-  const conversation = { leafId: "two" as string | undefined, runs: false, isDeleted: false, refuses: undefined as "cancelled" | "busy" | "ended" | undefined, drafts: [] as string[], offers: [] as FilesOffer["kind"][] };
+  const conversation = { leafId: "two" as string | undefined, runs: false, isDeleted: false, refuses: undefined as "cancelled" | "busy" | "ended" | undefined, drafts: [] as string[], notes: [] as string[], shown: [] as string[], moved: {} as Record<string, string>, offers: [] as FilesOffer["kind"][] };
   const texts: Record<string, string> = {};
   for (const leaf of ["one", "two"]) {
     await workspace.write({ "notes": `${leaf}\n\n\n\nend\n`, [`only-${leaf}`]: "x\n" });
@@ -42,11 +42,17 @@ export async function branches(workspace: Workspace, choice: Choice, cut?: Cut, 
       if (conversation.refuses === "ended") throw new ServerEndedError();
       return isCut("before the files") ? die() : { leafId: conversation.leafId ?? null, cancelled: false };
     };
-    const entries = (leafId: string | undefined): object[] => (leafId === undefined ? [] : [{ id: leafId, type: "message", message: { role: "toolResult", workspaceState: texts[leafId] } }]);
+    const entries = (leafId: string | undefined): object[] => {
+      if (leafId === undefined) return [];
+      const before = conversation.moved[leafId];
+      if (before !== undefined) return [...entries(before), { id: leafId, type: "model_change" }];
+      return [{ id: leafId, type: "message", message: texts[leafId] === "" ? { role: "user" } : { role: "toolResult", workspaceState: texts[leafId] } }];
+    };
     let notify = (_event: object): void => undefined;
     const client = {
       onNotification: (method: string, listener: typeof notify) => { if (method === "coppice/conversationChanged") notify = listener; },
-      request: async (method: string, { leafId = conversation.leafId, targetId = "" }: { leafId?: string; targetId?: string }) => {
+      request: async (method: string, { leafId = conversation.leafId, targetId = "", entries: added = [] }: { leafId?: string; targetId?: string; entries?: { content: string }[] }) => {
+        if (method === "coppice/append") return void conversation.notes.push(...added.map(({ content }) => content));
         if (method === "coppice/conversation/list") return { conversations: [{ id: "c", name: "Shop" }] };
         if (conversation.isDeleted) throw new CoppiceError("There is no such conversation.", "unknown-conversation");
         return method === "coppice/navigate" ? navigate(targetId) : { entries: entries(leafId) };
@@ -56,12 +62,15 @@ export async function branches(workspace: Workspace, choice: Choice, cut?: Cut, 
     const states = new BranchStates(client as never, memory);
     const notes = new ModelNotes(client as never, snapshots, states, memory);
     const answer = ({ id, kind }: FilesOffer): void => { conversation.offers.push(kind); void files.handle({ type: "answerFiles", id, choice: kind === "unfinished" ? unfinished : answers, always: false }, "c"); };
-    const post = (message: ToPage): void => { if (message.type === "filesOffer" && message.offer !== undefined) setImmediate(answer, message.offer); };
+    const post = (message: ToPage): void => {
+      if (message.type === "notice") conversation.shown.push(message.text);
+      if (message.type === "filesOffer" && message.offer !== undefined) setImmediate(answer, message.offer);
+    };
     const chat = { post, isRunning: () => conversation.runs, putDraft: (_id: string, text: string) => { conversation.drafts.push(text); } };
     const changes = new FileChanges(memory);
     const files = new BranchFiles(chat as never, client as never, snapshots, states, changes, notes, memory);
     const go = (targetId: string) => files.move("c", targetId, () => navigate(targetId) as never, "Say one.");
-    return { files, changes, states, snapshots, go, ended, drop: () => { notify({ conversationId: "c", changes: ["deleted"] }); } };
+    return { files, changes, notes, states, snapshots, go, ended, drop: () => { notify({ conversationId: "c", changes: ["deleted"] }); } };
   };
   return { conversation, texts, stored, next: open, ...open(choice, later, (at) => at === cut) };
 }

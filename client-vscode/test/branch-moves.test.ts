@@ -1,0 +1,145 @@
+/** What the user, the files and the model keep when a conversation goes to other branches. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { window } from "./agent/vscode";
+import { Workspace } from "./snapshots/recorded";
+import { branches, noticesUntil, ONE, TWO, WENT } from "./switching";
+
+const OWN = { "own": "mine\n" };
+
+test("what the user wrote while the question was open stays when the switch is undone, however long a state takes", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, files, snapshots, go } = await branches(workspace, "both");
+  const handle = files.handle.bind(files);
+  files.handle = async (message, id) => {
+    await workspace.write(OWN);
+    snapshots.take = () => Promise.resolve(undefined);
+    return handle(message, id);
+  };
+  const shown = noticesUntil(/^Went/, ["Undo"]);
+  await go("one");
+  assert.deepEqual(await shown, [WENT, WENT]);
+  assert.deepEqual([conversation.leafId, await workspace.files()], ["two", { ...TWO, ...OWN }]);
+});
+
+test("a branch has its files where a choice of model has moved its end", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, texts, next } = await branches(workspace, "conversation");
+  window.answer = () => undefined;
+  await next("conversation").go("one");
+  conversation.moved["model"] = "one";
+  conversation.leafId = "model";
+  texts["three"] = texts["two"] ?? "";
+  await next("both").go("three");
+  await next("both").go("model");
+  assert.deepEqual(await workspace.files(), ONE);
+});
+
+test("from before the first message a branch is gone to with its files", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, texts, go, next } = await branches(workspace, "both");
+  texts["first"] = texts["one"] ?? "";
+  window.answer = () => undefined;
+  await go("first");
+  assert.deepEqual([conversation.leafId, await workspace.files()], [undefined, ONE]);
+  await next("both").go("two");
+  assert.deepEqual([conversation.leafId, await workspace.files()], ["two", TWO]);
+});
+
+test("files that are of another branch than the conversation make way for those of a third one", async () => {
+  await using workspace = await Workspace.with({});
+  const { texts, next } = await branches(workspace, "conversation");
+  await workspace.write({ "only-two": null, "only-three": "x\n" });
+  texts["three"] = await workspace.take();
+  await workspace.write({ "only-two": "x\n", "only-three": null, ...OWN });
+  window.answer = () => undefined;
+  await next("conversation").go("one");
+  await next("both").go("three");
+  assert.deepEqual(await workspace.files(), { "notes": TWO.notes, "only-three": "x\n", ...OWN });
+});
+
+test("what is written after the conversation has gone on is refused", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, texts, files, go } = await branches(workspace, "files");
+  const handle = files.handle.bind(files);
+  files.handle = (message, id) => {
+    conversation.leafId = "two-b";
+    texts["two-b"] = texts["two"] ?? "";
+    return handle(message, id);
+  };
+  await assert.rejects(go("one"), /gone on since/);
+  assert.deepEqual(await workspace.files(), TWO);
+});
+
+const ALL = "notes, only-one, only-two";
+const NOTES: [name: string, choices: Parameters<typeof branches>[1][], note: RegExp | undefined][] = [
+  ["with its files", ["both"], undefined],
+  ["without them", ["conversation"], new RegExp(`without its files\\. These files are not as this conversation left them\\..* ${ALL}\\.$`)],
+  ["files alone", ["files"], new RegExp(`state of another branch\\. .* ${ALL}\\.$`)],
+];
+
+for (const [name, [choice = "both"], note] of NOTES) {
+  test(`before its next turn the model is told which files are not its branch's: ${name}`, async () => {
+    await using workspace = await Workspace.with({});
+    const { conversation, next } = await branches(workspace, choice);
+    window.answer = () => undefined;
+    const { go, notes } = next(choice);
+    await go("one");
+    await notes.beforeTurn("c");
+    await notes.beforeTurn("c");
+    assert.equal(conversation.notes.length, note === undefined ? 0 : 1);
+    if (note !== undefined) assert.match(conversation.notes.join(), note);
+  });
+}
+
+test("what several changes of files left is one note, and none where the files are again as they were", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, next } = await branches(workspace, "conversation");
+  window.answer = () => undefined;
+  const { files, notes, go } = next("conversation");
+  const pick = (name: string) => files.takeOver("c", "one", (steps) => Promise.resolve(steps.filter(({ path }) => path === name)));
+  await pick("notes");
+  await pick("only-one");
+  await notes.beforeTurn("c");
+  assert.match(conversation.notes.join(), /^The user took files over from another branch\. [^.]*\. [^:]*: notes, only-one\.$/);
+  conversation.notes.length = 0;
+  await workspace.write(TWO);
+  await workspace.write({ "only-one": null });
+  await go("one");
+  await go("two");
+  await notes.beforeTurn("c");
+  assert.deepEqual(conversation.notes, []);
+});
+
+for (const choice of ["finish", "leave", "cancel"] as const) {
+  test(`after a change that was cut off the model is told every file that differs: ${choice}`, async () => {
+    await using workspace = await Workspace.with({});
+    const { conversation, files, ended, next } = await branches(workspace, "files", "between the files");
+    void files.handle({ type: "restoreFiles", entryId: "one" }, "c");
+    await ended;
+    window.answer = () => undefined;
+    const later = next(choice);
+    await later.files.resume(() => undefined);
+    await later.files.settled("c");
+    await later.notes.beforeTurn("c");
+    assert.match(conversation.notes.join(), choice === "finish" ? new RegExp(`: ${ALL}\\.$`) : /cut off\. .*: only-two\.$/);
+  });
+}
+
+test("where the state of a branch was not recorded its user and its model are told, and other branches keep their files", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, texts, next } = await branches(workspace, "both");
+  window.answer = () => undefined;
+  texts["late"] = "";
+  const { go, notes } = next("both");
+  await go("late");
+  await go("two");
+  await go("late");
+  assert.deepEqual(conversation.shown, ["The files do not go along to another branch. Their state was not recorded."]);
+  assert.deepEqual(await workspace.files(), TWO);
+  await notes.beforeTurn("c");
+  assert.match(conversation.notes.join(), /could not go along\./);
+  await go("one");
+  assert.deepEqual(await workspace.files(), ONE);
+});
