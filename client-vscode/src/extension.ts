@@ -55,7 +55,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const modes = windowModes(context);
   const windows = new ContextWindows(client);
   const { agent, host, equip } = createAgent(context, approvals, modes, (conversationId) => windows.of(conversationId), (message) => { log.warn(message); });
-  answerToolCalls(client, agent, approvals, modes);
+  answerToolCalls(client, agent, approvals, modes, host);
   const choice = new NextChoice(context.workspaceState);
   const conversations = new Conversations(client, context.workspaceState, choice);
   const files = new FilesView(client, conversations);

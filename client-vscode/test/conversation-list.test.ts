@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { pickConversation } from "../src/commands/pickers";
 import { conversationOf } from "../src/conversation-list/commands";
 import { agent, description, isBegun, loss, title } from "../src/conversation-list/model";
 import { Sources } from "../src/conversation-list/sources";
 import type { Conversation } from "../src/protocol.gen";
+import { window } from "./agent/vscode";
 
 const conversation: Conversation = {
   id: "c1",
@@ -86,4 +88,10 @@ test("a command takes the row that it was called on, and nothing else that VS Co
 
 test("a conversation that nobody wrote into or named is no row", () => {
   assert.deepEqual([conversation, { ...conversation, entryCount: 0 }, { ...conversation, entryCount: 0, name: "Later" }].map(isBegun), [true, false, true]);
+});
+
+test("a conversation that nobody wrote into is no row where one is opened", async () => {
+  const { firstMessage: _, ...empty } = { ...conversation, entryCount: 0 };
+  await pickConversation({ request: () => Promise.resolve({ conversations: [conversation, empty] }) } as never, undefined);
+  assert.deepEqual(window.shown.at(-1), ["Read the prices"]);
 });

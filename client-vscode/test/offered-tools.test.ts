@@ -5,8 +5,9 @@ import { test } from "node:test";
 import { TOOLS } from "../src/agent/agent";
 import { currentSystemPrompt } from "../src/agent/editor/instructions";
 import { systemPrompt } from "../src/agent/prompt";
-import { offeredTools } from "../src/models/tools";
+import { answerToolCalls, offeredTools } from "../src/models/tools";
 import type { Rule } from "../src/permissions/rule";
+import type { InvokeToolResult } from "../src/protocol.gen";
 import { Disk } from "./agent/disk";
 import { lm, workspace as editor } from "./agent/vscode";
 
@@ -58,4 +59,23 @@ test("in a workspace that is not trusted a model gets the tools that read, and n
   const trusted = await given(true);
   assert.match(trusted.prompt, /Latin/);
   assert.deepEqual(trusted.tools, TOOLS.map(({ definition }) => definition.name));
+});
+
+test("the files are recorded after each call that may have changed them, also of another extension's tool and one that failed", async () => {
+  await using disk = await Disk.with({ "shop/a.py": "x\n" });
+  let recorded = 0;
+  disk.recordState = () => Promise.resolve(`state ${recorded += 1}`);
+  lm.tools = [{ name: "theirs" }];
+  editor.settings = { "coppice.chat.tools": ["theirs"] };
+  let invoke = (_params: object, _token: object): Promise<InvokeToolResult> => assert.fail();
+  answerToolCalls({ onRequest: (_method: string, handler: typeof invoke) => { invoke = handler; } } as never, disk.agent, disk, disk.modes, disk);
+  const call = async (name: string, given = {}): Promise<string | null | undefined> => (await invoke({ conversationId: "c", toolCallId: "1", name, arguments: given }, { isCancellationRequested: false, onCancellationRequested: () => undefined })).workspaceState;
+  assert.equal(await call("theirs"), "state 1");
+  lm.invokeTool = () => Promise.reject(new Error("failed"));
+  assert.equal(await call("theirs"), "state 2");
+  disk.run = () => Promise.reject(new Error("The terminal is gone."));
+  assert.equal(await call("run_command", { command: "make" }), "state 3");
+  assert.equal(await call("read_file", { path: "a.py" }), undefined);
+  disk.answer = () => ({ allowed: false, reason: "no" });
+  assert.deepEqual([await call("run_command", { command: "make all" }), await call("theirs"), recorded], [undefined, undefined, 3]);
 });

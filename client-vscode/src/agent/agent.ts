@@ -20,6 +20,9 @@ export type Access = "all" | "readOnly" | "none";
 /** For the model. */
 export const PLAN_ONLY = "The user has chosen to plan only: nothing can be changed or run. Present a plan instead.";
 
+/** For the model. */
+const STOPPED = "The turn was stopped.";
+
 export const TOOLS: readonly BuiltIn[] = [readFile, listFiles, search, editFile, writeFile, runCommand];
 
 /** What the user set for the tools. */
@@ -84,14 +87,19 @@ export class Agent {
         // What only reads has no question of its own.
         const isRuled = rules.some((rule) => rule.tool === name && rule.effect !== "allow");
         if (isRuled && !tool.changes && name !== PRESENT_PLAN) await approve({ tool: name, title: `Use ${name}`, details: argumentDetails(given), scope: null });
-        const made = await tool.run(given, { ...call, fileRules: await FileRules.of(rules, this.#host.folders) });
+        const fileRules = await FileRules.of(rules, this.#host.folders);
+        // What was stopped or has failed may have changed files before.
+        const made = await tool.run(given, { ...call, fileRules }).catch((error: unknown) => {
+          if (error instanceof DeniedError || error instanceof ToolError) throw error;
+          return { text: stop.aborted ? STOPPED : `The tool failed: ${error instanceof Error ? error.message : String(error)}`, isError: true, ...stop.aborted && { details: NOT_RUN } };
+        });
         const workspaceState = tool.changes ? await this.#host.recordState(conversationId) : undefined;
         return workspaceState === undefined ? made : { ...made, workspaceState };
       });
       if (output.change !== undefined) this.#host.made.add(output.change);
       return result(output);
     } catch (error) {
-      if (stop.aborted) return notRun("The turn was stopped.");
+      if (stop.aborted) return notRun(STOPPED);
       if (error instanceof DeniedError) return { ...failed(error.message), details: DENIED };
       if (error instanceof ToolError) return notRun(error.message);
       return failed(`The tool failed: ${error instanceof Error ? error.message : String(error)}`);

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
-import { title } from "../conversation-list/model";
+import { isBegun, title } from "../conversation-list/model";
 import { sentence } from "../errors";
 import { counted, oneLine } from "../format";
 import type { Conversation, SearchHit } from "../protocol.gen";
@@ -23,7 +23,7 @@ export async function pickFolder(what: string): Promise<vscode.WorkspaceFolder |
 export async function pickConversation(client: CoppiceClient, active: string | undefined): Promise<Conversation | undefined> {
   const list = async () => {
     const { conversations } = await client.request("coppice/conversation/list", { limit: MOST_CONVERSATIONS });
-    return conversations.map((conversation) => ({
+    return conversations.filter(isBegun).map((conversation) => ({
       label: title(conversation),
       description: conversation.id === active ? "open" : "",
       detail: `${new Date(conversation.modifiedAt).toLocaleString()} · ${counted(conversation.entryCount, "entry", "entries")}`,

@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 
 import { type Agent, PLAN_ONLY, notRun } from "../agent/agent";
 import { DENIED, DeniedError } from "../agent/errors";
+import type { Host } from "../agent/host";
 import type { ApprovalPolicy, ApprovalResult, Approver } from "../approvals/approval";
 import { argumentDetails } from "../approvals/arguments";
 import type { CoppiceClient } from "../client";
@@ -40,7 +41,7 @@ export function enabledTools(): Set<string> {
 }
 
 /** Lets the server run tools, with the user's approval. A tool that is refused or fails is an answer, and no error. */
-export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: Approver, modes: Pick<Modes, "of">): void {
+export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: Approver, modes: Pick<Modes, "of">, host: Pick<Host, "recordState">): void {
   client.onRequest("coppice/invokeTool", async (params, token) => {
     const { conversationId, name } = params;
     const isChosen = chosenTools().some((tool) => tool.name === name);
@@ -50,7 +51,10 @@ export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: A
     if (isPlanOnly()) return notRun(PLAN_ONLY);
     const result = await approvalOf(params, agent, approver, token);
     if (!result.allowed) return { ...failed(result.reason), details: DENIED };
-    return isPlanOnly() ? notRun(PLAN_ONLY) : invoke(params, token);
+    if (isPlanOnly()) return notRun(PLAN_ONLY);
+    const made = await invoke(params, token);
+    const workspaceState = await host.recordState(conversationId);
+    return workspaceState === undefined ? made : { ...made, workspaceState };
   });
 }
 

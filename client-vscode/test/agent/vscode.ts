@@ -106,11 +106,12 @@ export const window = {
   choices: [] as string[],
   /** The lists that were shown, by their labels. */
   shown: [] as string[][],
-  showQuickPick: <T extends Choice | string>(items: readonly T[]): Promise<T | undefined> => {
+  showQuickPick: async <T extends Choice | string>(given: readonly T[] | Promise<readonly T[]>): Promise<T | undefined> => {
+    const items = await given;
     const labels = items.map((item) => (typeof item === "string" ? item : item.label));
     window.shown.push(labels);
     const choice = window.choices.shift();
-    return Promise.resolve(choice === undefined ? undefined : items[labels.findIndex((label) => label.includes(choice))]);
+    return choice === undefined ? undefined : items[labels.findIndex((label) => label.includes(choice))];
   },
   /** What is not valid is not accepted. */
   showInputBox: async ({ validateInput }: { validateInput: (given: string) => unknown }): Promise<string | undefined> => {
@@ -127,7 +128,16 @@ export const window = {
 
 export const env = { shell: "/bin/sh" };
 
-export const lm = { tools: [] as { name: string }[] };
+export class LanguageModelTextPart {
+  constructor(readonly value: string) {}
+}
+
+export class LanguageModelPromptTsxPart {}
+
+export const lm = {
+  tools: [] as { name: string }[],
+  invokeTool: (_name: string): Promise<{ content: unknown[] }> => Promise.resolve({ content: [] }),
+};
 
 export const workspace = {
   workspaceFolders: [] as { uri: Uri }[],
