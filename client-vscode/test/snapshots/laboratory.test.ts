@@ -16,6 +16,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SnapshotStore } from "../../src/snapshots/store";
 import { WorkspaceSnapshots } from "../../src/snapshots/workspace";
 import { isBeside } from "../../src/snapshots/write";
+import { randomFrom } from "../random";
 
 const SECONDS = Number(process.env["COPPICE_LABORATORY_SECONDS"] ?? 20);
 const FIRST_SEED = Number(process.env["COPPICE_LABORATORY_SEED"] ?? Math.floor(Math.random() * 1e6));
@@ -30,15 +31,6 @@ const OWN = ["own.txt", "notes/own.md"];
 const LINES = Array.from({ length: 40 }, (_, at) => `line ${at}\n`);
 
 type Files = Map<string, string>;
-
-/** Numbers from 0 to below `end`, the same for the same seed. */
-function randomFrom(seed: number): (end: number) => number {
-  let state = seed;
-  return (end) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * end);
-  };
-}
 
 class Laboratory {
   readonly folder: string;
