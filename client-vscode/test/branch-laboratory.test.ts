@@ -253,13 +253,15 @@ class Laboratory {
   async step(): Promise<void> {
     const { random, tree } = this;
     const ids = [...tree.entries.keys()];
-    const target = ids[random(ids.length)] ?? "";
+    // Before the first message is one of many places.
+    const target = ids[random(random(5) === 0 ? 1 : ids.length)] ?? "";
     const kind = random(10);
     if (kind < 3 || ids.length === 0) {
       this.log.push("turn");
       await this.turn();
       return;
     }
+    if (kind > 4) this.fresh = [];
     await this.userWrites();
     if (kind === 3) {
       this.log.push("choice");
@@ -281,7 +283,7 @@ class Laboratory {
     }
     const now = Object.values(await this.disk()).join("");
     for (const mark of this.fresh) assert.ok(now.includes(mark), `${mark} is lost`);
-    if (kind > 3) this.fresh = [];
+    if (kind > 4 && random(3) === 0) this.choose("model_change");
   }
 }
 

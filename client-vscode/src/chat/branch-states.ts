@@ -1,6 +1,7 @@
 import type * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { entryText } from "../entries";
 import type { Entry } from "../protocol.gen";
 
 const PAGE = 100;
@@ -58,6 +59,12 @@ export class BranchStates {
       if (entry.type === "message") return false;
     }
     return leafId === undefined;
+  }
+
+  /** What was asked last on the path to an entry. */
+  async lastAsked(conversationId: string, leafId: string | undefined): Promise<string> {
+    if (leafId !== undefined) for await (const entry of this.#path(conversationId, leafId)) if (isAsked(entry)) return entryText(entry);
+    return "";
   }
 
   /** What is remembered of a branch by its end, undefined before the first entry. */

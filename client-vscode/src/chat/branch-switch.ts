@@ -1,6 +1,7 @@
 import type { CoppiceClient } from "../client";
 import { title } from "../conversation-list/model";
 import { CoppiceError, sentence } from "../errors";
+import { oneLine } from "../format";
 import { notify } from "../notify";
 import type { BranchFile, NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
@@ -18,6 +19,9 @@ const CUT_OFF = "A change of files by the user was cut off.";
 
 /** The button of a notification. */
 const SHOW = "Show Chat";
+
+/** Characters of a branch in the question, as many as a line of a narrow chat has. */
+const NAME_LENGTH = 40;
 
 /** Among which a name is looked for. A guess: the newest ones. */
 const MOST_CONVERSATIONS = 1000;
@@ -163,14 +167,17 @@ export class BranchSwitch {
 
   /** Asks what becomes of a change that is not done, until it is or the user puts that off. `show` leads to its chat, where nobody may be looking. */
   async resume(conversationId: string, show?: () => void): Promise<void> {
-    if (this.#asking.has(conversationId)) return;
+    if (this.#asking.has(conversationId)) {
+      this.offers.repeat(conversationId);
+      return;
+    }
     this.#asking.add(conversationId);
     try {
       for (let isFirst = true; ; isFirst = false) {
         const change = await this.changes.hold(conversationId, () => this.#unfinished(conversationId));
         if (change === undefined) return;
         if (isFirst && show !== undefined) void this.#notify(conversationId, show);
-        const choice = await this.offers.ask(conversationId, "unfinished");
+        const choice = await this.offers.ask(conversationId, "unfinished", [], await this.#names(conversationId, change));
         if (choice === "leave") await this.#leave(conversationId);
         if (choice !== "finish" && choice !== "undo") return;
         const [from, to] = choice === "finish" ? [change.from, change.to] : [change.to, change.from];
@@ -181,6 +188,12 @@ export class BranchSwitch {
     } finally {
       this.#asking.delete(conversationId);
     }
+  }
+
+  async #names(conversationId: string, { from, to }: FileChange): Promise<{ finish: string; undo: string } | undefined> {
+    if (from.leafId === to.leafId) return undefined;
+    const [undo = "", finish = ""] = await Promise.all([from, to].map(async ({ leafId }) => oneLine(await this.states.lastAsked(conversationId, leafId), NAME_LENGTH)));
+    return { finish, undo };
   }
 
   async #leave(conversationId: string): Promise<void> {

@@ -54,13 +54,13 @@ export class FilesOffers {
   }
 
   /** Waits for the answer. One that the conversation was asked before is cancelled. */
-  ask(conversationId: string, kind: FilesOffer["kind"], steps: readonly PlacedStep[] = []): Promise<Choice> {
+  ask(conversationId: string, kind: FilesOffer["kind"], steps: readonly PlacedStep[] = [], ends?: FilesOffer["ends"]): Promise<Choice> {
     this.cancel(conversationId);
-    // What can make programs run is always among those that are named.
-    const order = [...steps].sort((one, other) => Number(other.isControl) - Number(one.isControl));
+    // What can make programs run is always among those that are named, and what the user changed before the rest.
+    const order = [...steps].sort((one, other) => rank(one) - rank(other));
     const most = Math.max(MOST_NAMED, order.filter(({ isControl }) => isControl).length);
     const files = order.slice(0, most).map(({ shown, fate, added, removed, isControl }) => ({ path: shown, fate, added, removed, isControl }));
-    const offer: FilesOffer = { id: randomUUID(), kind, files, more: steps.length - files.length };
+    const offer: FilesOffer = { id: randomUUID(), kind, files, more: steps.length - files.length, ends };
     return new Promise((resolve) => {
       const answer = (choice: Choice): void => {
         this.#asked.delete(conversationId);
@@ -72,6 +72,14 @@ export class FilesOffers {
       this.#store();
       this.chat.post({ type: "filesOffer", conversationId, offer });
     });
+  }
+
+  /** Shows a question again that was put off. */
+  repeat(conversationId: string): void {
+    const asked = this.#asked.get(conversationId);
+    if (asked === undefined) return;
+    asked.offer = { ...asked.offer, id: randomUUID() };
+    this.chat.post({ type: "filesOffer", conversationId, offer: asked.offer });
   }
 
   cancel(conversationId: string): void {
@@ -97,6 +105,10 @@ export class FilesOffers {
     void this.memory.update(OPEN, open.map(([conversationId]) => conversationId));
     void this.memory.update(TEXTS, Object.fromEntries([...this.#texts].map(([conversationId, { text }]) => [conversationId, text])));
   }
+}
+
+function rank({ isControl, fate }: PlacedStep): number {
+  return isControl ? 0 : ["conflict", "merged", "written", "deleted"].indexOf(fate) + 1;
 }
 
 async function keepChoice(choice: Choice): Promise<void> {

@@ -150,6 +150,8 @@ const filesOffer = v.object({
     isControl: v.boolean(),
   })),
   more: v.number(),
+  /** What was asked last where the answers to an unfinished change lead, if the conversation moves. */
+  ends: v.optional(v.object({ finish: v.string(), undo: v.string() })),
 });
 
 /** The files that a turn has changed, by the message that began it; `more` are not named. `added` and `removed` are lines. */

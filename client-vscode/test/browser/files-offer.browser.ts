@@ -37,12 +37,19 @@ inBrowser("the offer names its files, is answered with the keyboard, and leaves 
   assert.equal(await card.count(), 0);
 });
 
-inBrowser("a change that the window's end cut off is finished, undone, given up, or left for later", {}, async (panel) => {
-  await panel.post(RUNNING, shown(TALK), { type: "filesOffer", conversationId: "c1", offer: { id: "offer-2", kind: "unfinished", files: [], more: 0 } });
+inBrowser("a change that the window's end cut off is finished, undone, given up, or folded until later", {}, async (panel) => {
+  const offer: FilesOffer = { id: "offer-2", kind: "unfinished", files: [], more: 0, ends: { finish: "Try cents", undo: "" } };
+  await panel.post(RUNNING, shown(TALK), { type: "filesOffer", conversationId: "c1", offer });
   const card = panel.page.getByTestId("files-offer");
+  assert.match(await card.innerText(), /Finish leads to “Try cents” with its files, Undo to before the first message/);
   for (const name of ["Finish", "Undo", "Leave Files", "Later"]) await card.getByRole("button", { name, exact: true }).press("Enter");
-  assert.deepEqual((await panel.asked()).flatMap((message) => (message.type === "answerFiles" ? [message.choice] : [])), ["finish", "undo", "leave", "cancel"]);
+  assert.deepEqual((await panel.asked()).flatMap((message) => (message.type === "answerFiles" ? [message.choice] : [])), ["finish", "undo", "leave"]);
+  assert.equal(await card.count(), 0);
+  await panel.page.getByRole("button", { name: "A change of files was cut off" }).press("Enter");
   assert.equal(await card.getByRole("checkbox").count() + await card.getByRole("list").count(), 0);
+  await card.getByRole("button", { name: "Later" }).press("Enter");
+  await panel.post({ type: "filesOffer", conversationId: "c1", offer: { ...offer, id: "offer-3" } });
+  await card.waitFor();
 });
 
 inBrowser("a question that the window's end left open is read, and says that nothing was changed", {}, async (panel) => {

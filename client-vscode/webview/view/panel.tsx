@@ -70,7 +70,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         {shown?.work && <WorkBar work={shown.work} />}
         {shown?.background && !shown.work && !shown.preview && <BackgroundLine status={shown.background} busy={busy} />}
         {shown?.wait && <WaitBar wait={shown.wait} />}
-        {offer && <FilesOfferCard offer={offer} />}
+        {offer && <FilesOfferCard key={offer.id} offer={offer} />}
         {details && usage && <UsageDetails usage={usage} busy={busy} pricing={pricingOf(state)} />}
         <LeftCommands commands={state.commands} />
         <Queue messages={state.composer.queues[id] ?? []} running={busy} />
