@@ -2,8 +2,8 @@
 
     .venv/bin/python tests/benchmarks/many_windows.py [WINDOWS [SECONDS]]
 
-Each window is a server process of its own, whose client appends messages of 600 characters to a conversation of
-its own, one after the other without a pause.
+Each window is a server process of its own, whose client appends messages of 600 characters to a
+conversation of its own, one after the other without a pause.
 """
 
 import sys

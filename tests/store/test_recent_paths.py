@@ -124,6 +124,15 @@ def test_what_is_read_of_a_transaction_that_fails_is_not_read_again(store: Store
     assert store.entries(end, 0, 0) == [second.entry]
 
 
+def test_what_the_path_has_left_behind_is_replaced() -> None:
+    paths = Paths()
+    paths.read(1, 9, 4, 9)
+    paths.read(1, 30, 20, 30)
+    paths.loaded.clear()
+    paths.read(1, 30, 20, 30)
+    assert paths.loaded == []
+
+
 def test_a_deleted_conversation_is_not_read_from_memory(store: Store) -> None:
     conversation = new_conversation()
     store.create(conversation)

@@ -142,11 +142,8 @@ def test_an_answer_that_is_a_message_of_its_own_is_only_quoted() -> None:
     [
         (["Which style?", "Push to main?"], "Tabs\n  Yes\n(no answer)", "“Tabs Yes” “(no answer)”"),
         (["Which style?", "Push to main?"], "x" * 108 + "\nNo", f"“{'x' * 99}…” “No”"),
-        (
-            ["Which store?"],
-            "SQLite.\n\nBut ask before you add a server.",
-            "SQLite. But ask before you add a server.",
-        ),
+        (["Which store?"], "SQLite.\n\nBut ask first.", "“SQLite.” “But ask first.”"),
+        (["Which store?"], "SQLite.\n\n" * 80, "SQLite. " * 11 + "SQLite.…"),
     ],
 )
 def test_the_answers_to_the_questions_of_a_call_are_apart(

@@ -30,7 +30,7 @@ from coppice.store.tree import conversations, paths, purging
 from coppice.store.tree.damage import damaged_entries
 from coppice.store.tree.extending import ExtendWriter
 from coppice.store.tree.importing import ImportWriter
-from coppice.store.tree.recent_paths import ROW_CHARACTERS, RecentPaths
+from coppice.store.tree.recent_paths import ENTRY_CHARACTERS, ROW_CHARACTERS, RecentPaths
 from coppice.store.tree.turns import RunningTurns
 from coppice.store.words.tokens import terms_of
 from coppice.tree.entries import Entry
@@ -158,7 +158,8 @@ class Store(StoreReader):
     @override
     def entries(self, end: PathEnd, from_depth: int, to_depth: int) -> list[Entry]:
         def load(low: int, high: int) -> list[tuple[Entry, int]]:
-            return self._read(lambda connection: paths.sized_entries(connection, end, low, high))
+            sized = self._read(lambda connection: paths.sized_entries(connection, end, low, high))
+            return [(entry, characters + ENTRY_CHARACTERS) for entry, characters in sized]
 
         recent = RecentPaths[Entry]() if self._database.is_together else self._recent_entries
         return recent.read(end, from_depth, to_depth, load)

@@ -31,6 +31,7 @@ _FIRST_STATEMENTS: Final = 3
 _MOST_REASONS: Final = 12
 """Reasons of changes, and texts for others, the newest; four recorded sessions have at most 9."""
 ASKED_CHARS: Final = 100  # characters of a message that is quoted whole below
+_MOST_ANSWERS: Final = 4  # questions that a tool of an agent asks at once; more lines are one long answer
 
 
 def ended_turns(replies: list[Quotation], references: Mapping[str, str], first: int = 0) -> Iterator[Line]:
@@ -119,6 +120,8 @@ def _apart(answers: str) -> str:
     """The answers to the questions of a call, on one line, in quotation marks where they are several."""
     lines = filter(None, map(one_line, answers.replace("\n  ", " ").split("\n")))
     each = [clip(line, ASKED_CHARS) for line in lines]
+    if len(each) > _MOST_ANSWERS:
+        each = [clip(" ".join(each), ASKED_CHARS)]
     return " ".join(map(in_quotes, each)) if len(each) > 1 else "".join(each)
 
 

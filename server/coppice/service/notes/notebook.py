@@ -137,6 +137,8 @@ def shown_to_model(notes: Sequence[Note], max_tokens: int = MAX_SHOWN_TOKENS) ->
     blocks: dict[str, str] = {}
     newest_first = notes[::-1]
     for note in sorted(newest_first, key=lambda note: note.author != USER):
+        if estimate_tokens(note.text) > max_tokens:
+            continue  # without looking for secrets in what is not shown
         block = _block(note)
         tokens = estimate_tokens(block)
         if tokens <= max_tokens:

@@ -25,8 +25,10 @@ Load = Callable[[int, int], list[Sized[T]]]
 
 ROW_CHARACTERS: Final = 600
 """What an `EntryRow` takes in memory: some 600 bytes."""
-MOST_CHARACTERS: Final = 8_000_000
-"""Of all paths together: two windows of a million tokens."""
+ENTRY_CHARACTERS: Final = 4_000
+"""What an `Entry` takes in memory besides its text: 4 to 5 kB of 20,000 short messages."""
+MOST_CHARACTERS: Final = 16_000_000
+"""Of all paths together: two windows of a million tokens in some 2,000 entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class RecentPaths(Generic[T]):
         self._lock = threading.Lock()
         # Paths whose ends lie in the same run are the same up to the nearer end.
         self._parts: OrderedDict[tuple[str, int], _Part[T]] = OrderedDict()
+        self._characters = 0
 
     def read(self, end: PathEnd, low: int, high: int, load: Load[T]) -> list[T]:
         """The path's entries from depth `low` to `high`, both included, root first.
@@ -68,7 +71,7 @@ class RecentPaths(Generic[T]):
         part = self._parts.get(run)
         if part is not None and low <= part.last and high >= part.first:
             part = _grown(part, end, low, high, load)
-        elif part is None and high == end.depth:
+        elif high == end.depth and (part is None or low > part.last):
             part = _part(low, load(low, high))
         else:
             part = None
@@ -82,14 +85,16 @@ class RecentPaths(Generic[T]):
         """Releases what was read of a conversation that is deleted."""
         with self._lock:
             for run in [run for run in self._parts if run[0] == conversation_id]:
-                del self._parts[run]
+                self._characters -= self._parts.pop(run).characters
 
     def _keep(self, run: tuple[str, int], part: _Part[T]) -> None:
         with self._lock:
+            before = self._parts.pop(run, None)
+            self._characters += part.characters - (0 if before is None else before.characters)
             self._parts[run] = part
-            self._parts.move_to_end(run)
-            while sum(each.characters for each in self._parts.values()) > MOST_CHARACTERS:
-                self._parts.popitem(last=False)
+            while self._characters > MOST_CHARACTERS:
+                _, oldest = self._parts.popitem(last=False)
+                self._characters -= oldest.characters
 
 
 def _grown(part: _Part[T], end: PathEnd, low: int, high: int, load: Load[T]) -> _Part[T] | None:
