@@ -2,8 +2,8 @@
 
     .venv/bin/python tests/benchmarks/many_windows.py [WINDOWS [SECONDS]]
 
-Each window is a server process of its own, whose client appends messages of 600 characters to a
-conversation of its own, one after the other without a pause.
+Each window is a server process of its own. Its client appends messages of 600 characters to a conversation,
+one after the other without a pause.
 """
 
 import sys
@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from lsp.forked_server import ForkedServer
 
 PATIENCE: Final = 300.0
-TEXT: Final = "The leaves are green. " * 27
+ENTRY: Final = {"type": "message", "message": {"role": "user", "content": "The leaves are green. " * 27}}
 
 
 class Window(ForkedServer):
@@ -41,9 +41,10 @@ def main(windows: int, seconds: float) -> None:
             variables = {"COPPICE_STORAGE_DIRECTORY": str(store)}
             opened.append(ending.enter_context(Window(place, variables=variables)))
             opened[-1].initialize({})
-        end = time.monotonic() + seconds
         with ThreadPoolExecutor(windows) as clients:
-            results = [*clients.map(lambda window: written(window, end), opened)]
+            made = [*clients.map(begun, opened)]
+            end = time.monotonic() + seconds
+            results = [*clients.map(lambda window, each: written(window, each, end), opened, made)]
         times = [each for taken, _ in results for each in taken]
         refused = sum((codes for _, codes in results), Counter[str]())
         slow = quantiles(times, n=100)
@@ -55,16 +56,21 @@ def main(windows: int, seconds: float) -> None:
         )
 
 
-def written(window: Window, end: float) -> tuple[list[float], Counter[str]]:
+def begun(window: Window) -> str:
+    """A conversation, with what a server loads and opens at its first write behind it."""
+    made = str(window.result("coppice/conversation/create", {})["conversation"]["id"])
+    window.result("coppice/append", {"conversationId": made, "entries": [ENTRY]})
+    return made
+
+
+def written(window: Window, conversation: str, end: float) -> tuple[list[float], Counter[str]]:
     """The milliseconds of a window's writes, and the codes of those that were refused."""
-    made = window.result("coppice/conversation/create", {})["conversation"]["id"]
-    entry = {"type": "message", "message": {"role": "user", "content": TEXT}}
     taken: list[float] = []
     refused: Counter[str] = Counter()
     while time.monotonic() < end:
-        begun = time.monotonic()
-        answer = window.request("coppice/append", {"conversationId": made, "entries": [entry]})
-        taken.append((time.monotonic() - begun) * 1000)
+        asked = time.monotonic()
+        answer = window.request("coppice/append", {"conversationId": conversation, "entries": [ENTRY]})
+        taken.append((time.monotonic() - asked) * 1000)
         if "error" in answer:
             refused[str((answer["error"].get("data") or {}).get("code"))] += 1
     return taken, refused

@@ -36,6 +36,14 @@ def test_a_thread_that_never_says_that_it_runs_is_the_case_that_happens() -> Non
     assert "in start" in done.stderr
 
 
+def test_a_request_that_waits_for_a_thread_that_never_runs_is_not_left_to_wait() -> None:
+    """The loop works, so that nobody else would end it."""
+    never_runs = "setattr(threading.Thread, '_bootstrap', lambda self: None)"
+    done = played(f"await asyncio.to_thread(lambda: ({never_runs}, threading.Thread().start()))")
+    assert done.returncode == STALLED
+    assert "in start" in done.stderr
+
+
 def test_a_loop_that_works_goes_on() -> None:
     done = played("[await asyncio.sleep(0.05) for _ in range(40)]")
     assert (done.returncode, done.stderr) == (0, "")

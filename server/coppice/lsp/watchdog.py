@@ -20,11 +20,11 @@ SECONDS: Final = 1.0
 
 
 class Watchdog:
-    """A thread that looks whether the event loop runs.
+    """A thread that looks whether the event loop runs, and whether threads that were started do.
 
-    A loop can stop for ever: `threading.Thread.start` waits for a thread that had no memory to say that it
-    runs (https://github.com/python/cpython/issues/140746). The watchdog counts looks and not time, since a
-    process that was suspended has looked at nothing.
+    Both can stop for ever: `threading.Thread.start` waits for a thread that had no memory to say that it
+    runs (https://github.com/python/cpython/issues/140746), in the loop or in the thread of a request. The
+    watchdog counts looks and not time, since a process that was suspended has looked at nothing.
 
     Nothing of Python runs, this thread neither, while code in C computes and does not release the
     interpreter's lock, which a hook may load. For that case each look sets a timer of the processor time that
@@ -50,6 +50,7 @@ class Watchdog:
 
     def _look(self) -> None:
         in_vain, asked = 0, False
+        starting: dict[threading.Thread, int] = {}
         while not self._loop.is_closed():
             set_processor_timer(self._looks * self._seconds)
             time.sleep(self._seconds)
@@ -57,7 +58,9 @@ class Watchdog:
                 in_vain, asked = 0, False
             else:
                 in_vain += 1
-            if in_vain >= self._looks:
+            with suppress(MemoryError):
+                starting = {thread: starting.get(thread, 0) + 1 for thread in _starting()}
+            if in_vain >= self._looks or self._looks in starting.values():
                 _end()
             if not asked:
                 asked = self._ask()
@@ -73,6 +76,11 @@ class Watchdog:
 
     def _answer(self) -> None:
         self._answered = True
+
+
+def _starting() -> list[threading.Thread]:
+    """The threads that were started and do not run yet."""
+    return [thread for thread in threading.enumerate() if thread.ident is None]
 
 
 def _end() -> NoReturn:
