@@ -15,6 +15,14 @@ _parser: Final[Any] = importlib.import_module("re._parser")
 _compiler: Final[Any] = importlib.import_module("re._compiler")
 _PARTS: Final = frozenset({_parser.LITERAL, _parser.NOT_LITERAL, _parser.IN, _parser.ANY})
 _BACK_REFERENCES: Final = frozenset({_parser.GROUPREF, _parser.GROUPREF_EXISTS})
+_WITHOUT_CHARACTERS: Final = _BACK_REFERENCES | {
+    getattr(_parser, name)
+    for name in (
+        *("ASSERT", "ASSERT_NOT", "AT", "ATOMIC_GROUP", "BRANCH", "FAILURE", "MAX_REPEAT", "MIN_REPEAT"),
+        *("POSSESSIVE_REPEAT", "SUBPATTERN"),
+    )
+}
+"""What takes no character itself: of another operation it would have to be seen what characters it takes."""
 
 
 def kinds_of(pattern: re.Pattern[Any]) -> Callable[[str], Hashable]:
@@ -40,6 +48,7 @@ def _parts(tree: Any, flags: int) -> Iterator[re.Pattern[Any] | None]:
         if operation in _PARTS:
             yield _compiler.compile(_parser.SubPattern(tree.state, [(operation, given)]), flags)
             continue
+        assert operation in _WITHOUT_CHARACTERS, operation
         if operation in _BACK_REFERENCES:
             yield None
         if operation is _parser.SUBPATTERN:

@@ -83,7 +83,7 @@ class Conversations:
             if answer["error"]["message"] == "internal error":
                 # The answer may be read before the line that was written before it.
                 wait_until(lambda: b" failed: " in window.stderr[logged:])
-                cause = window.stderr.rpartition(b" failed: ")[2]
+                cause = window.stderr[logged:].rpartition(b" failed: ")[2]
                 # Python's own failure, of an import for instance that had no memory.
                 assert cause.startswith(b"builtins.SystemError"), (operation, cause)
             return str((answer["error"].get("data") or {}).get("code"))

@@ -63,9 +63,9 @@ def completed(file: Path) -> None:
 @pytest.mark.parametrize("way", ["compact", "ledger", "adapter"])
 def test_an_argument_costs_linear_time(coppice: Coppice, tmp_path: Path, unit: str, way: str) -> None:
     """`compact` makes the preview first."""
-    use = {
+    ways: dict[str, Callable[[Path], object]] = {
         "compact": partial(ran, coppice, "compact", "--keep-recent", "500"),
         "ledger": partial(ran, coppice, "ledger"),
         "adapter": completed,
-    }[way]
-    assert_linear(f"{way} {unit!r}", use, partial(session, tmp_path, unit))
+    }
+    assert_linear(f"{way} {unit!r}", ways[way], partial(session, tmp_path, unit))

@@ -205,6 +205,7 @@ def run(until: float, most: int, folder: Path) -> int:
             for each in folder.glob("*.db"):
                 each.unlink()
         done += 1
+    print(f"{done} rounds")
     return done
 
 

@@ -1,5 +1,6 @@
 """The processes that a server computes in, seen from a test."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +22,12 @@ def processes_that_know_the_tests(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 
 @pytest.fixture
-def no_worker_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_worker_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """All is computed in the test's own process, whose processor time then counts it."""
     monkeypatch.setattr(worker_process, "SMALL_TOKENS", sys.maxsize)
+    worker_process._POOL.end_idle()
+    yield
+    assert workers_of(os.getpid()) == []
 
 
 def workers_of(process: int) -> list[psutil.Process]:
