@@ -98,6 +98,7 @@ class Laboratory {
 
   /** A window, which the cut ends. */
   open(cut?: Cut) {
+    this.clickUndo = undefined; // It went with the window before.
     let end = (): void => undefined;
     const ended = new Promise<"ended">((resolve) => { end = () => { resolve("ended"); }; });
     const die = (): Promise<never> => { end(); return new Promise(() => undefined); };
@@ -169,7 +170,7 @@ class Laboratory {
     const isLate = this.random(8) === 0;
     const record = async (role: string): Promise<void> => {
       const disk = await this.disk();
-      this.tree.add({ type: "message", ...isLate ? { message: { role } } : { message: { role, workspaceState: await this.workspace.take() }, disk } });
+      this.tree.add({ type: "message", ...isLate ? { message: { role, content: role } } : { message: { role, content: role, workspaceState: await this.workspace.take() }, disk } });
     };
     await record("user");
     for (let edits = this.random(4); edits > 0; edits -= 1) {

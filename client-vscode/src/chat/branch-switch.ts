@@ -192,8 +192,8 @@ export class BranchSwitch {
 
   async #names(conversationId: string, { from, to }: FileChange): Promise<{ finish: string; undo: string } | undefined> {
     if (from.leafId === to.leafId) return undefined;
-    const [undo = "", finish = ""] = await Promise.all([from, to].map(async ({ leafId }) => oneLine(await this.states.lastAsked(conversationId, leafId), NAME_LENGTH)));
-    return { finish, undo };
+    const [undo, finish] = await Promise.all([from, to].map(async ({ leafId }) => oneLine(await this.states.lastAsked(conversationId, leafId), NAME_LENGTH)));
+    return { finish: finish ?? "", undo: undo ?? "" };
   }
 
   async #leave(conversationId: string): Promise<void> {
