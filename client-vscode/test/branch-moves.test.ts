@@ -143,3 +143,25 @@ test("where the state of a branch was not recorded its user and its model are to
   await go("one");
   assert.deepEqual(await workspace.files(), ONE);
 });
+
+for (const [kind, there] of [["branch", "one"], ["restore", "two"]] as const) {
+  test(`a change that is finished after a turn leaves the conversation behind that turn, and its earlier end as it was: ${kind}`, async () => {
+    await using workspace = await Workspace.with({});
+    const { conversation, texts, files, go, ended, next } = await branches(workspace, kind === "branch" ? "both" : "files", "between the files");
+    void (kind === "branch" ? go("one") : files.handle({ type: "restoreFiles", entryId: "one" }, "c"));
+    await ended;
+    window.answer = () => undefined;
+    await workspace.write({ "by-turn": "x\n" });
+    texts["turn"] = await workspace.take();
+    conversation.turns["turn"] = there;
+    const later = next("cancel");
+    await later.files.settled("c");
+    const before = later.states.of("c", there);
+    conversation.leafId = "turn";
+    const { files: last, states } = next("finish");
+    await last.resume(() => undefined);
+    assert.deepEqual([conversation.leafId, await workspace.files()], ["turn", { ...ONE, "by-turn": "x\n" }]);
+    assert.deepEqual(states.of("c", there), before);
+    assert.notEqual(states.of("c", "turn"), undefined);
+  });
+}

@@ -23,7 +23,7 @@ type Cut = "before the conversation has moved" | "before the files" | "between t
 export async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later = choice) {
   const stored = new Map<string, unknown>();
   const memory = { get: (key: string, usual: unknown) => stored.get(key) ?? usual, update: (key: string, value: unknown) => { stored.set(key, structuredClone(value)); return Promise.resolve(); } } as unknown as Memento;
-  const conversation = { leafId: "two" as string | undefined, runs: false, isDeleted: false, refuses: undefined as "cancelled" | "busy" | "ended" | undefined, drafts: [] as string[], notes: [] as string[], shown: [] as string[], moved: {} as Record<string, string>, offers: [] as FilesOffer["kind"][] };
+  const conversation = { leafId: "two" as string | undefined, runs: false, isDeleted: false, refuses: undefined as "cancelled" | "busy" | "ended" | undefined, drafts: [] as string[], notes: [] as string[], shown: [] as string[], moved: {} as Record<string, string>, turns: {} as Record<string, string>, offers: [] as FilesOffer["kind"][] };
   const texts: Record<string, string> = {};
   for (const leaf of ["one", "two"]) {
     await workspace.write({ "notes": `${leaf}\n\n\n\nend\n`, [`only-${leaf}`]: "x\n" });
@@ -46,7 +46,8 @@ export async function branches(workspace: Workspace, choice: Choice, cut?: Cut, 
       if (leafId === undefined) return [];
       const before = conversation.moved[leafId];
       if (before !== undefined) return [...entries(before), { id: leafId, type: "model_change" }];
-      return [{ id: leafId, type: "message", message: texts[leafId] === "" ? { role: "user" } : { role: "toolResult", workspaceState: texts[leafId] } }];
+      const begin = conversation.turns[leafId];
+      return [...begin === undefined ? [] : entries(begin), { id: leafId, type: "message", message: texts[leafId] === "" ? { role: "user" } : { role: "toolResult", workspaceState: texts[leafId] } }];
     };
     let notify = (_event: object): void => undefined;
     const client = {

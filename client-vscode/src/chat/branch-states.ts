@@ -61,6 +61,12 @@ export class BranchStates {
     return leafId === undefined;
   }
 
+  /** Whether an entry, or what is before the first one, is on the way to the end of the conversation. */
+  async isOnPath(conversationId: string, entryId: string | undefined): Promise<boolean> {
+    for await (const { id } of this.#path(conversationId)) if (id === entryId) return true;
+    return entryId === undefined;
+  }
+
   /** What was asked last on the path to an entry. */
   async lastAsked(conversationId: string, leafId: string | undefined): Promise<string> {
     if (leafId !== undefined) for await (const entry of this.#path(conversationId, leafId)) if (isAsked(entry)) return entryText(entry);

@@ -180,8 +180,8 @@ export class BranchSwitch {
         const choice = await this.offers.ask(conversationId, "unfinished", [], await this.#names(conversationId, change));
         if (choice === "leave") await this.#leave(conversationId);
         if (choice !== "finish" && choice !== "undo") return;
-        const [from, to] = choice === "finish" ? [change.from, change.to] : [change.to, change.from];
-        await this.changes.hold(conversationId, () => this.#goTo(conversationId, from, to)).catch((error: unknown) => { void notify.error(sentence(error)); }); // A turn may run meanwhile.
+        const work = () => (choice === "finish" ? this.#finish(conversationId, change) : this.#goTo(conversationId, change.to, change.from));
+        await this.changes.hold(conversationId, work).catch((error: unknown) => { void notify.error(sentence(error)); }); // A turn may run meanwhile.
       }
     } catch (error) {
       this.snapshots.warn(`Whether a change of files is to be finished is not known. ${String(error)}`);
@@ -215,11 +215,23 @@ export class BranchSwitch {
     await this.#goTo(conversationId, to, from);
   }
 
-  async #goTo(conversationId: string, from: End, to: End): Promise<void> {
+  /** Where a turn has gone on since at the end to which the conversation went, it stays behind that turn. */
+  async #finish(conversationId: string, { from, to }: FileChange): Promise<void> {
+    const hasGoneOn = (await this.states.isOnPath(conversationId, to.leafId)) && !(await this.states.isEnd(conversationId, from.leafId));
+    await this.#goTo(conversationId, from, to, hasGoneOn);
+  }
+
+  async #goTo(conversationId: string, from: End, to: End, stays = false): Promise<void> {
     refuseIfRestricted();
     refuseIfRunning(this.chat, conversationId);
-    const isThere = from.leafId === to.leafId || (await this.states.isEnd(conversationId, to.leafId));
-    const result = await this.#go(conversationId, from, to, { navigate: isThere ? undefined : () => this.#navigate(conversationId, to), why: WENT });
+    const isAlone = from.leafId === to.leafId;
+    if (stays || isAlone || (await this.states.isEnd(conversationId, to.leafId))) {
+      // What is remembered is about the end of now.
+      const { leafId } = await this.states.at(conversationId);
+      await this.#go(conversationId, isAlone ? { ...from, leafId } : from, { ...to, leafId }, { why: WENT });
+      return;
+    }
+    const result = await this.#go(conversationId, from, to, { navigate: () => this.#navigate(conversationId, to), why: WENT });
     if (result?.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
   }
 
