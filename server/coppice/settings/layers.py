@@ -173,9 +173,6 @@ _INNER_TABLES: Final = frozenset(
 )
 """Tables in a section, and the section whose keys the user chooses."""
 
-_DEPTH: Final = 2
-"""Parts of a setting's name, but in an inner table; what is nested more deeply is no setting."""
-
 _MOST_NAMES: Final = 500
 """In a table. To judge one takes 0.05 ms, a checkout may have 100,000, and a provider has some 300 models."""
 
@@ -205,7 +202,7 @@ def _named(values: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Any]]:
 
 
 def _is_table(value: object, path: Path) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(value, Mapping) and (path in _INNER_TABLES or len(path) < _DEPTH)
+    return isinstance(value, Mapping) and (path in _INNER_TABLES or (len(path) == 1 and path[0] in _SECTIONS))
 
 
 def _misfit(path: Path, value: object) -> str | None:

@@ -67,7 +67,7 @@ class SettingsSource:
         """
         settings, problems = self.explained(workspace_uri, request)
         if request and len(self.ignored) < _MOST_IGNORED:
-            current = self.explained(workspace_uri)[1]
+            current = set(self.explained(workspace_uri)[1])
             self.ignored |= dict.fromkeys(problem for problem in problems if problem not in current)
         return settings if choice in (None, ModelChoice()) else self._with_choice(settings, choice)
 
