@@ -24,6 +24,4 @@ def test_answers_that_decide_something_are_told_from_those_that_only_let_the_wor
         for label, asked, answer in answers
         if decides(asked, answer) != (label == "decision")
     ]
-    assert wrong == [
-        "Would you like me to write the tests, or do you want to look at it first? ok, I am back from lunch"
-    ]
+    assert wrong == []

@@ -6,6 +6,8 @@ Measured on the labelled messages of tests/compaction/replies.tsv and decisions.
 import re
 from typing import Final
 
+from coppice.compaction.text.comparing import words_in
+
 _ANSWER: Final = re.compile(
     r"(?:yes|yeah|yep|yup|ok|okay|sure|no|nope|nah|please|go|do|both|all|neither|none|either|option|[a-d1-9])\b"
     r"|好|是|可以|行|对|嗯|不|都|第|选"
@@ -18,13 +20,14 @@ _BARE: Final = re.compile(
 """Agrees or refuses, and says nothing else."""
 _OPEN: Final = re.compile(r"(?:what|why|how|where|who|when|anything|can i help)\b|.*(?:什么|怎么|为何)")
 """Begins a question that is not answered by a choice."""
-_UNCLEAR: Final = re.compile(
-    r"\b(?:or|which|start|continue|proceed|go on|ready)\b|还是|哪|继续|开始"
-    r"|\b(?:this|that|these|those|it|them|all \d+)\b(?:\W+\w+){0,3}\W*$|^(?:is|does) |这|那"
+_OFFERS: Final = re.compile(r"\b(?:or|which)\b|还是|哪")
+_REFERS: Final = re.compile(
+    r"\b(?:this|that|these|those|it|them|all \d+)\b(?:\W+\w+){0,3}\W*$|^(?:is|does) |这|那"
 )
-"""A question that offers several things, asks about what was written before, or whether to go on."""
+"""Asks about what was written before."""
 _GOES_ON: Final = re.compile(r"\b(?:start|continue|proceed|go on|ready)\b|继续|开始")
 """Asks whether to go on with what is planned."""
+_PERSONS: Final = frozenset(("i", "me", "you", "we"))
 
 
 def is_answer(text: str) -> bool:
@@ -43,7 +46,9 @@ def decides(question: str, answer: str) -> bool:
     if _OPEN.match(asked):
         return False
     if is_bare(replied):
-        return not _UNCLEAR.search(asked)
+        return not any(each.search(asked) for each in (_OFFERS, _REFERS, _GOES_ON))
     first = _ANSWER.match(replied)
     agrees = first is not None and is_bare(first[0]) and not _REFUSES.match(replied)
+    if agrees and re.search(r"\bor\b|还是", asked):
+        return bool((words_in(asked) & words_in(replied)) - _PERSONS)
     return not (agrees and _GOES_ON.search(asked))
