@@ -1,6 +1,6 @@
 /**
  * Random edits by an agent and the user, and random moves of a conversation among its branches with and without files,
- * some of them undone or cut off. COPPICE_LABORATORY_SECONDS says how long (20), COPPICE_LABORATORY_SEED where to begin.
+ * some of them undone or cut off. COPPICE_LABORATORY_SECONDS says how long at least, COPPICE_LABORATORY_SEED where to begin.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,11 +17,13 @@ import { window as editorWindow } from "./agent/vscode";
 import { randomFrom } from "./random";
 import { Workspace } from "./snapshots/recorded";
 
-const SECONDS = Number(process.env["COPPICE_LABORATORY_SECONDS"] ?? 20);
+const SECONDS = Number(process.env["COPPICE_LABORATORY_SECONDS"] ?? 0);
+/** Games that are played however long they take: some seconds each. */
+const GAMES = 4;
 const FIRST_SEED = Number(process.env["COPPICE_LABORATORY_SEED"] ?? Math.floor(Math.random() * 1e6));
 const ROUNDS = 20;
 /** What only the agent writes, and what only the user does. */
-const AGENTS = ["a", "b", "sub/c", "sub/d"];
+const AGENTS = ["x1.txt", "x2.txt", "sub/x3.txt", "sub/x4.txt"];
 const OWN = ["own", "sub/own"];
 
 type Files = Record<string, string>;
@@ -133,8 +135,8 @@ class Laboratory {
   /** What the branch that ends at an entry has of the agent's files; undefined where that is known of no entry. */
   owner(entryId: string | undefined): Files | undefined {
     const [first, ...rest] = this.tree.path(entryId ?? "none");
-    if (isAsked(first)) return first?.disk;
-    for (const each of first === undefined ? [] : [first, ...rest]) {
+    if (isAsked(first) && first?.disk !== undefined) return first.disk;
+    for (const each of first === undefined || isAsked(first) ? rest : [first, ...rest]) {
       const files = this.owned.get(each.id) ?? each.disk;
       if (files !== undefined) return files;
       if (isAsked(each)) return undefined; // Its state was not recorded.
@@ -289,7 +291,7 @@ class Laboratory {
 }
 
 async function play(seed: number): Promise<void> {
-  await using workspace = await Workspace.with({ "a": "first\n" });
+  await using workspace = await Workspace.with({ "x1.txt": "first\n" });
   const laboratory = new Laboratory(workspace, randomFrom(seed), seed);
   try {
     for (let round = 0; round < ROUNDS; round += 1) await laboratory.step();
@@ -302,7 +304,6 @@ async function play(seed: number): Promise<void> {
 test(`random moves among branches: files come with their branch, nothing of the user's is lost, and the model is told (seed ${FIRST_SEED})`, { timeout: (SECONDS + 300) * 1000 }, async () => {
   const until = Date.now() + SECONDS * 1000;
   let seed = FIRST_SEED;
-  do await play(seed++);
-  while (Date.now() < until);
+  while (seed < FIRST_SEED + GAMES || Date.now() < until) await play(seed++);
   console.log(`Laboratory of branches: seeds ${FIRST_SEED} to ${seed - 1}`);
 });

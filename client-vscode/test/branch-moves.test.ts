@@ -165,3 +165,40 @@ for (const [kind, there] of [["branch", "one"], ["restore", "two"]] as const) {
     assert.notEqual(states.of("c", "turn"), undefined);
   });
 }
+
+test("before a message whose state was not recorded a branch has the files of its last turn", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, texts, next } = await branches(workspace, "both");
+  window.answer = () => undefined;
+  texts["late"] = "";
+  conversation.turns["late"] = "one";
+  const { go, states } = next("both");
+  await go("late");
+  assert.deepEqual([await workspace.files(), conversation.shown], [ONE, []]);
+  assert.equal((await states.at("c", "one")).state, texts["one"]);
+});
+
+test("a choice of model after a switch that did not come about is no switch", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, go, ended, next } = await branches(workspace, "both", "before the conversation has moved");
+  void go("one");
+  await ended;
+  conversation.moved["model"] = "two";
+  conversation.leafId = "model";
+  const { files, changes } = next("finish");
+  await files.resume(() => { assert.fail(); });
+  assert.deepEqual([changes.unfinished, await workspace.files()], [{}, TWO]);
+});
+
+test("what the user wrote on a branch that an undoing leaves is there when it is gone to again", async () => {
+  await using workspace = await Workspace.with({});
+  const { next } = await branches(workspace, "both");
+  let click = (_button: string): void => undefined;
+  const undone = noticesUntil(/^Went/, [new Promise<string>((resolve) => { click = resolve; })]);
+  await next("both").go("one");
+  await workspace.write({ "notes": "one\n\n\n\nend, mine\n", ...OWN });
+  click("Undo");
+  await undone;
+  await next("both").go("one");
+  assert.deepEqual(await workspace.files(), { ...ONE, "notes": "one\n\n\n\nend, mine\n", ...OWN });
+});

@@ -47,7 +47,7 @@ export class BranchStates {
       const remembered = remembers && !isBefore ? this.of(conversationId, entry.id) : undefined;
       const state = remembered?.state ?? stateOf(entry);
       if (state !== undefined) return { leafId, isOld, ...remembered, state };
-      isOld ||= isAsked(entry);
+      isOld ||= !isBefore && isAsked(entry);
     }
     return { leafId, isOld, state: undefined, ...remembers && this.of(conversationId, undefined) };
   }

@@ -109,6 +109,8 @@ export class BranchSwitch {
   /** Where the change is unfinished already, the record of it stays until it is done. */
   async #go(conversationId: string, from: End, to: End, { steps, navigate, why, onUndone }: Way): Promise<NavigateResult | undefined> {
     const isNew = this.changes.unfinished[conversationId] === undefined;
+    // What the user wrote since the first end belongs to the branch that is left.
+    const left = isNew && steps === undefined ? (await this.snapshots.foresee(conversationId, [])).now : from.state;
     if (isNew) await this.changes.record(conversationId, { from, to, isMoving: navigate !== undefined });
     const result = await navigate?.();
     if (result?.cancelled === true) {
@@ -116,7 +118,7 @@ export class BranchSwitch {
       return result;
     }
     const there = result === undefined ? to : { ...to, leafId: result.leafId ?? undefined };
-    if (isNew && navigate !== undefined) await this.#moved(conversationId, { from, to: there });
+    if (isNew && navigate !== undefined) await this.#moved(conversationId, { from, to: there }, left);
     const taken = steps ?? (await withProgress(this.snapshots.plan(conversationId, from.state, to.state))).steps;
     const { state = to.state, stayed } = await withProgress(this.snapshots.write(conversationId, taken.filter(isChange)));
     await this.#arrive(conversationId, there, state, why);
@@ -133,8 +135,8 @@ export class BranchSwitch {
   }
 
   /** Records where the conversation went, when it has left an end. */
-  async #moved(conversationId: string, { from, to }: FileChange): Promise<void> {
-    await this.states.remember(conversationId, from.leafId, from.branch ?? { state: from.state });
+  async #moved(conversationId: string, { from, to }: FileChange, left = from.state): Promise<void> {
+    await this.states.remember(conversationId, from.leafId, from.branch ?? { state: left });
     await this.states.remember(conversationId, to.leafId, to.branch ?? { state: to.state });
     await this.changes.record(conversationId, { from, to });
   }
@@ -152,7 +154,7 @@ export class BranchSwitch {
     try {
       const { leafId } = await this.states.at(conversationId);
       const { from, to, isMoving } = change;
-      if (isMoving === true && leafId === from.leafId) await this.changes.forget(conversationId);
+      if (isMoving === true && (await this.states.isEnd(conversationId, from.leafId))) await this.changes.forget(conversationId);
       else if (isMoving === true) await this.#moved(conversationId, { from, to: { ...to, leafId } });
       const moved = this.changes.unfinished[conversationId];
       if (moved?.to.state !== from.state) return moved;
@@ -177,7 +179,7 @@ export class BranchSwitch {
         const change = await this.changes.hold(conversationId, () => this.#unfinished(conversationId));
         if (change === undefined) return;
         if (isFirst && show !== undefined) void this.#notify(conversationId, show);
-        const choice = await this.offers.ask(conversationId, "unfinished", [], await this.#names(conversationId, change));
+        const choice = await this.offers.ask(conversationId, "unfinished", [], await this.#names(conversationId, change).catch(() => undefined));
         if (choice === "leave") await this.#leave(conversationId);
         if (choice !== "finish" && choice !== "undo") return;
         const work = () => (choice === "finish" ? this.#finish(conversationId, change) : this.#goTo(conversationId, change.to, change.from));
