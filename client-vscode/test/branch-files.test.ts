@@ -4,7 +4,6 @@ import { test } from "node:test";
 
 import { BranchFiles } from "../src/chat/branch-files";
 import { FileChanges } from "../src/chat/file-changes";
-import type { ToPage } from "../src/chat/messages";
 import type { WorkspaceSnapshots } from "../src/snapshots/workspace";
 import { window, workspace as editor } from "./agent/vscode";
 import { Workspace } from "./snapshots/recorded";
@@ -13,10 +12,10 @@ import { branches, noticesUntil, WENT } from "./switching";
 /** Goes to another branch three times; gives what the user was shown. */
 async function moves(snapshots: WorkspaceSnapshots, at: () => object = () => ({ leafId: "leaf", state: undefined }), whys: string[] = []): Promise<string[]> {
   const notices: string[] = [];
-  const post = (message: ToPage): void => { if (message.type === "notice") notices.push(message.text); };
+  window.answer = (message) => { notices.push(message); return undefined; };
   const states = { at: () => Promise.resolve().then(at) };
   const memory = { get: (_key: string, usual: unknown) => usual, update: () => Promise.resolve() } as never;
-  const files = new BranchFiles({ post } as never, { onNotification: () => undefined } as never, snapshots, states as never, new FileChanges(memory), { add: (_id: string, why: string) => { whys.push(why); return Promise.resolve(); } } as never, memory);
+  const files = new BranchFiles(undefined as never, { onNotification: () => undefined } as never, snapshots, states as never, new FileChanges(memory), { add: (_id: string, why: string) => { whys.push(why); return Promise.resolve(); } } as never, memory);
   let moved = 0;
   for (const target of ["one", "two", "three"]) await files.move("c", target, () => Promise.resolve({ cancelled: false, leafId: String(moved += 1) } as never));
   assert.equal(moved, 3);

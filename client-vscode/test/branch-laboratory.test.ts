@@ -112,8 +112,8 @@ class Laboratory {
     };
     const client = { onNotification: () => undefined, request: (method: string, params: { targetId?: string }) => (method === "coppice/navigate" ? navigate(params.targetId ?? "") : Promise.resolve(this.tree.request(method, params))) };
     const snapshots = this.workspace.open();
-    const { write } = snapshots;
-    if (cut === "between the files") snapshots.write = async (id: string, steps: readonly PlacedStep[]) => { await write.call(snapshots, id, steps.slice(0, this.random(steps.length + 1))); return die(); };
+    const write = snapshots.write.bind(snapshots);
+    if (cut === "between the files") snapshots.write = async (id: string, steps: readonly PlacedStep[]) => { await write(id, steps.slice(0, this.random(steps.length + 1))); return die(); };
     const states = new BranchStates(client as never, this.memory);
     const notes = new ModelNotes(client as never, snapshots, states, this.memory);
     const changes = new FileChanges(this.memory);

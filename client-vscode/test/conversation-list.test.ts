@@ -91,7 +91,7 @@ test("a conversation that nobody wrote into or named is no row", () => {
 });
 
 test("a conversation that nobody wrote into is no row where one is opened", async () => {
-  const { firstMessage: _, ...empty } = { ...conversation, entryCount: 0 };
+  const empty = { ...conversation, firstMessage: "", entryCount: 0 };
   await pickConversation({ request: () => Promise.resolve({ conversations: [conversation, empty] }) } as never, undefined);
   assert.deepEqual(window.shown.at(-1), ["Read the prices"]);
 });

@@ -23,7 +23,7 @@ type Cut = "before the conversation has moved" | "before the files" | "between t
 export async function branches(workspace: Workspace, choice: Choice, cut?: Cut, later = choice) {
   const stored = new Map<string, unknown>();
   const memory = { get: (key: string, usual: unknown) => stored.get(key) ?? usual, update: (key: string, value: unknown) => { stored.set(key, structuredClone(value)); return Promise.resolve(); } } as unknown as Memento;
-  const conversation = { leafId: "two" as string | undefined, runs: false, isDeleted: false, refuses: undefined as "cancelled" | "busy" | "ended" | undefined, drafts: [] as string[], notes: [] as string[], shown: [] as string[], moved: {} as Record<string, string>, turns: {} as Record<string, string>, offers: [] as FilesOffer["kind"][] };
+  const conversation = { leafId: "two" as string | undefined, runs: false, isDeleted: false, refuses: undefined as "cancelled" | "busy" | "ended" | undefined, drafts: [] as string[], notes: [] as string[], moved: {} as Record<string, string>, turns: {} as Record<string, string>, offers: [] as FilesOffer["kind"][] };
   const texts: Record<string, string> = {};
   for (const leaf of ["one", "two"]) {
     await workspace.write({ "notes": `${leaf}\n\n\n\nend\n`, [`only-${leaf}`]: "x\n" });
@@ -64,7 +64,6 @@ export async function branches(workspace: Workspace, choice: Choice, cut?: Cut, 
     const notes = new ModelNotes(client as never, snapshots, states, memory);
     const answer = ({ id, kind }: FilesOffer): void => { conversation.offers.push(kind); void files.handle({ type: "answerFiles", id, choice: kind === "unfinished" ? unfinished : answers, always: false }, "c"); };
     const post = (message: ToPage): void => {
-      if (message.type === "notice") conversation.shown.push(message.text);
       if (message.type === "filesOffer" && message.offer !== undefined) setImmediate(answer, message.offer);
     };
     const chat = { post, isRunning: () => conversation.runs, putDraft: (_id: string, text: string) => { conversation.drafts.push(text); } };

@@ -92,7 +92,7 @@ export class BranchFiles implements Feature {
     await this.notes.add(conversationId, "The user went to this branch, and its files could not go along.");
     if (this.#explained.has(conversationId) || this.#chosenBefore([]) === "conversation") return;
     this.#explained.add(conversationId);
-    this.chat.post({ type: "notice", level: "warning", text: `The files do not go along to another branch. ${failure}` });
+    void notify.warn(`The files do not go along to another branch. ${failure}`);
   }
 
   /** Resolves when the conversation and its files are where its user brought them, before a turn. */

@@ -132,7 +132,9 @@ export class LanguageModelTextPart {
   constructor(readonly value: string) {}
 }
 
-export class LanguageModelPromptTsxPart {}
+export class LanguageModelPromptTsxPart {
+  constructor(readonly value: unknown) {}
+}
 
 export const lm = {
   tools: [] as { name: string }[],

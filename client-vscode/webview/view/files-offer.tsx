@@ -32,8 +32,12 @@ export function FilesOfferCard({ offer: { id, kind, files, more, ends } }: { off
     requestFocus();
     post({ type: "answerFiles", id, choice, always: always && choice !== "cancel" });
   };
+  const fold = (isFolded: boolean): void => {
+    requestFocus();
+    setFolded(isFolded);
+  };
   const title = titleOf(kind, counted(files.length + more, "file"));
-  if (folded) return <button type="button" class="link" data-testid="files-offer-folded" onClick={() => { setFolded(false); }}><Icon name="files" />{title}</button>;
+  if (folded) return <button type="button" class="link" data-testid="files-offer-folded" onClick={() => { fold(false); }}><Icon name="files" />{title}</button>;
   return (
     <section class="files-offer" role="group" aria-labelledby={heading} data-testid="files-offer">
       <h2 id={heading} class="approval-title"><Icon name="files" />{title}</h2>
@@ -53,7 +57,7 @@ export function FilesOfferCard({ offer: { id, kind, files, more, ends } }: { off
       </ul>}
       <div class="buttons">
         {BUTTONS[kind].map(([choice, label], at) => <button key={choice} type="button" class={at === 0 ? "button" : "button secondary"} disabled={always && choice === "files"} title={always && choice === "files" ? ONCE : undefined} onClick={() => { answer(choice); }}>{label}</button>)}
-        <button type="button" class="link" onClick={() => { if (kind === "unfinished") setFolded(true); else answer("cancel"); }}>{CANCEL[kind]}</button>
+        <button type="button" class="link" onClick={() => { if (kind === "unfinished") fold(true); else answer("cancel"); }}>{CANCEL[kind]}</button>
       </div>
       {kind === "branch" && <label class="hint"><input type="checkbox" checked={always} onChange={(event) => { setAlways(event.currentTarget.checked); }} /> Do this from now on</label>}
     </section>
