@@ -378,7 +378,14 @@ async def test_a_client_has_the_transcripts_of_its_folders_read(
 
 @pytest.mark.parametrize(
     "rotten",
-    ["checkpoint = '{'", "checkpoint = '[]'", "checkpoint = '{}'", "entries = 'many'"],
+    [
+        "checkpoint = '{'",
+        "checkpoint = '[]'",
+        "checkpoint = '{}'",
+        "checkpoint = json_set(checkpoint, '$.state', json('{}'))",
+        "checkpoint = json_set(checkpoint, '$.offset', null)",
+        "entries = 'many'",
+    ],
 )
 async def test_a_rotten_reading_stops_no_update(
     client: Client, agents: Path, folder: Path, data_directory: Path, rotten: str

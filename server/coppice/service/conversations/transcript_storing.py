@@ -127,7 +127,11 @@ class TranscriptStorer:
         try:
             if last.checkpoint is not None and last.store == self.store.url and not self.is_new:
                 with contextlib.suppress(NotResumableError):
-                    reader = opened(_checkpoint(last.checkpoint))
+                    try:
+                        reader = opened(_checkpoint(last.checkpoint))
+                    except ImportFailedError as error:
+                        # Of a rotten checkpoint; what is wrong with the file is met from its start too.
+                        raise NotResumableError from error
                     return self._taken(reader, limit, transcript, base, last)
             reader = opened()
             reading = self._taken(reader, limit, transcript, base, replace(last, checkpoint=None))
