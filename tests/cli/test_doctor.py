@@ -184,7 +184,7 @@ def test_what_a_killed_repair_left_is_named_and_comes_back_as_the_advice_says(
     work = store.with_name(f".repair-{store.name}-x1")
     work.mkdir()
     with monkeypatch.context() as killed:
-        killed.setattr(copying, "_install", kill)
+        killed.setattr(copying, "install", kill)
         with pytest.raises(KilledError):
             copying.repair(f"sqlite:///{store}")
     if made_meanwhile:

@@ -9,6 +9,10 @@ import pytest
 from cli.conftest import Coppice
 from session_samples import HEADER, message_record
 
+from coppice.errors import StorageFailedError
+from coppice.store.repair.transcripts import repair_transcripts
+from coppice.store.transcript_catalog import TranscriptCatalog
+
 
 @pytest.fixture(autouse=True)
 def session(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -196,3 +200,17 @@ def test_a_damaged_record_of_readings_is_named_and_repaired(
     # What could be read of what was forgotten stays forgotten.
     assert json.loads(ran.out)["updated"]["created"] == 151 - saved
     assert [*catalog.parent.glob(".repair-*")] == []
+    assert len([*catalog.parent.glob("transcripts.db.damaged-*[0-9]")]) == 1
+
+
+def test_a_record_of_readings_that_is_in_use_is_not_repaired(coppice: Coppice, home: Path) -> None:
+    coppice("sources", "--update")
+    coppice("forget", "--source", "pi", "--yes")
+    catalog = home / "stores" / "transcripts.db"
+    with closing(sqlite3.connect(catalog, isolation_level=None)) as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StorageFailedError, match="open in another program"):
+            repair_transcripts(catalog.parent)
+    assert [each.forgotten for each in TranscriptCatalog(catalog.parent).readings().values()] == [True]
+    assert [*catalog.parent.glob("transcripts.db.damaged-*")] == []

@@ -28,6 +28,7 @@ from coppice.settings import Settings, data_directory
 from coppice.settings.files import WORKSPACE_FILE
 from coppice.store.engines.choosing import name_of, sqlite_path
 from coppice.store.repair.copying import left_by_repairs
+from coppice.store.repair.transcripts import repair_transcripts
 from coppice.store.transcript_catalog import FILE_NAME, TranscriptCatalog
 from coppice.store.tree.location import spare_database
 from coppice.tokens.counting import ENCODING, count_tokens, encoding
@@ -201,9 +202,9 @@ def repaired(settings: Settings) -> list[Check]:
 
 
 def _repair_transcripts(settings: Settings) -> Iterator[Check]:
-    catalog = TranscriptCatalog(data_directory(settings))
+    folder = data_directory(settings)
     try:
-        catalog.check()
+        TranscriptCatalog(folder).check()
     except StoreDamagedError:
         pass
     except StorageFailedError:
@@ -211,12 +212,15 @@ def _repair_transcripts(settings: Settings) -> Iterator[Check]:
     else:
         return
     try:
-        readings = catalog.repair()
+        readings, aside = repair_transcripts(folder)
     except StorageFailedError as error:
         yield Check("repair", "broken", f"{FILE_NAME}: {error}")
         return
     forgotten = sum(each.forgotten for each in readings)
-    saved = f"the readings of {len(readings):,} transcripts saved, {forgotten:,} of which were forgotten"
+    saved = (
+        f"the readings of {len(readings):,} transcripts saved, {forgotten:,} of which were forgotten; the "
+        f"damaged file is kept as {aside.name}"
+    )
     advice = "Others that were forgotten are stored again by the next update; forget them again then."
     yield Check("repair", "warning", f"{FILE_NAME}: {saved}", advice)
 

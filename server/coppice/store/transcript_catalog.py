@@ -1,9 +1,8 @@
 """Which transcripts of other agents there are, and where the reading of each ended."""
 
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -11,9 +10,8 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from coppice.errors import StoreDamagedError
-from coppice.store.engines.opened_files import files_of
 from coppice.store.engines.sqlite_file import connect
-from coppice.store.schema.errors import DAMAGED, translated
+from coppice.store.schema.errors import DAMAGED, is_damage, translated
 
 FILE_NAME: Final = "transcripts.db"
 _BUSY_SECONDS: Final = 10.0  # as long as a store's writer waits for another process
@@ -100,19 +98,10 @@ class TranscriptCatalog:
             if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 raise StoreDamagedError(DAMAGED)
 
-    def repair(self) -> list[Reading]:
-        """Makes it anew of the readings that can be read, and gives those."""
-        with translated(), tempfile.TemporaryDirectory(prefix=".repair-", dir=self._path.parent) as folder:
-            readings = _readable(self._path)
-            made = TranscriptCatalog(Path(folder))
-            with made._opened():
-                pass
-            made.put(readings)
-            _, *companions = files_of(self._path)
-            for companion in companions:  # a log that stayed would be applied to the new file
-                companion.unlink(missing_ok=True)
-            made._path.replace(self._path)
-        return readings
+    def make(self) -> None:
+        """Makes the database where there is none."""
+        with self._opened():
+            pass
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -155,13 +144,19 @@ def _make_table(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def _readable(path: Path) -> list[Reading]:
-    """What comes before the first damage in the order of the table, and after the last."""
+def readable(connection: sqlite3.Connection) -> list[Reading]:
+    """Of a damaged database what comes before the first damage in the order of the table, and after the last.
+
+    Raises sqlite3.Error where it is not damage that prevents more.
+    """
     readings: dict[tuple[str, str], Reading] = {}
     for order in ("ASC", "DESC"):
-        with suppress(sqlite3.Error), closing(connect(path, _BUSY_SECONDS)) as connection:
+        try:
             for row in connection.execute(f"{_SELECT} ORDER BY agent {order}, key {order}"):
                 readings |= _readings([row])
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise
     return [*readings.values()]
 
 

@@ -54,13 +54,13 @@ def repair(url: str) -> Repair:
     prefix = f".repair-{path.name}-"
     with translated(), tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as folder:
         copy, new = Path(folder) / "copy.sqlite3", Path(folder) / "new.sqlite3"
-        with _held(path) as held:
+        with hold(path) as held:
             if held is not None:
                 _remove_abandoned(prefix, Path(folder))
             _copy(path, held, copy)
             _fill(new, copy, done)
-            done.put_aside = _put_aside(path, held)
-        _install(new, path, done.put_aside)
+            done.put_aside = put_aside(path, held)
+        install(new, path, done.put_aside)
     return done
 
 
@@ -73,7 +73,7 @@ def left_by_repairs(folder: Path) -> list[Path]:
 def is_in_use(path: Path) -> bool:
     """Whether another connection has the database open."""
     try:
-        with _held(path):
+        with hold(path):
             return False
     except StorageFailedError:
         return True
@@ -87,8 +87,11 @@ def _remove_abandoned(prefix: str, own: Path) -> None:
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """A connection that keeps everybody else out, or None where SQLite cannot open the file."""
+def hold(path: Path) -> Iterator[sqlite3.Connection | None]:
+    """A connection that keeps everybody else out, or None where SQLite cannot open the file.
+
+    Raises StorageFailedError where another program has it open.
+    """
     connection = connect(path, busy_seconds=0)
     try:
         try:
@@ -188,7 +191,7 @@ def _store(store: Store, saved: SavedConversation, done: Repair) -> None:
     done.losses += [f"conversation {conversation.id}: {loss}" for loss in saved.losses]
 
 
-def _put_aside(path: Path, held: sqlite3.Connection | None) -> Path:
+def put_aside(path: Path, held: sqlite3.Connection | None) -> Path:
     """Renames the damaged file and ends the hold on it, in this order where the system allows that."""
     aside = _named(path, "damaged")
     if held is not None and not renames_open_files():
@@ -200,7 +203,7 @@ def _put_aside(path: Path, held: sqlite3.Connection | None) -> Path:
     return aside
 
 
-def _install(new: Path, path: Path, aside: Path) -> None:
+def install(new: Path, path: Path, aside: Path) -> None:
     """Puts the repaired store at `path`.
 
     Raises:
