@@ -3,11 +3,10 @@
 import json
 import os
 import shutil
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -374,30 +373,3 @@ async def test_a_client_has_the_transcripts_of_its_folders_read(
     client.service.stores.folders = [folder.as_uri()]
     write(agents, folder, turns(folder, 2))
     assert (await client.ask("sources/update"))["extended"] == 1
-
-
-@pytest.mark.parametrize(
-    "rotten",
-    [
-        "checkpoint = '{'",
-        "checkpoint = '[]'",
-        "checkpoint = '{}'",
-        "checkpoint = json_set(checkpoint, '$.state', json('{}'))",
-        "checkpoint = json_set(checkpoint, '$.offset', null)",
-        "entries = 'many'",
-    ],
-)
-async def test_a_rotten_reading_stops_no_update(
-    client: Client, agents: Path, folder: Path, data_directory: Path, rotten: str
-) -> None:
-    for name in ("s1", "s2"):
-        write(agents, folder, turns(folder, 2), name)
-    await client.service.following.update(folder.as_uri())
-    with closing(sqlite3.connect(data_directory / "transcripts.db")) as connection:
-        connection.execute(f"UPDATE reading SET {rotten} WHERE key = 's1'")  # noqa: S608 - of those above
-        connection.commit()
-    for name in ("s1", "s2"):
-        write(agents, folder, turns(folder, 3), name)
-    updated = await client.service.following.update(folder.as_uri())
-    assert updated.problems == []
-    assert [len(path_of(client, each)) for each in await stored(client, folder)] == [6, 6]
