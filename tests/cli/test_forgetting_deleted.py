@@ -1,6 +1,8 @@
 """What an agent deletes goes here too where the user wants it, and only what it surely deleted."""
 
+import errno
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -11,6 +13,7 @@ from cli.conftest import Coppice
 from session_samples import HEADER, message_record
 from store.store_kit import NOW, user
 
+from coppice.service.conversations import deleted_transcripts
 from coppice.store.store import Store
 from coppice.store.tree.location import workspace_database
 
@@ -66,6 +69,14 @@ def unmounted(home: Path, sessions: Path) -> None:
     sessions.mkdir()
 
 
+def started_anew_elsewhere(home: Path, sessions: Path) -> None:
+    """The folder is gone with a disk, and the agent has written a session into another beside it."""
+    sessions.rename(home / "elsewhere")
+    other = sessions.parent / "--other--"
+    other.mkdir()
+    (other / "three.jsonl").write_text((home / "elsewhere" / "one.jsonl").read_text())
+
+
 def moved(home: Path, sessions: Path) -> None:
     """Another folder with a session, which the settings name."""
     other = home / "other" / "sessions" / "--work--"
@@ -81,13 +92,28 @@ def switched_off(home: Path, sessions: Path) -> None:
         settings.write('agents = ["codex"]\n')
 
 
-@pytest.mark.parametrize("change", [unmounted, moved, switched_off])
+@pytest.mark.parametrize("change", [unmounted, started_anew_elsewhere, moved, switched_off])
 def test_what_only_looks_deleted_stays(
     change: Callable[[Path, Path], None], coppice: Coppice, home: Path, sessions: Path
 ) -> None:
     stored(coppice)
     change(home, sessions)
     assert {"one", "two"} <= {*stored(coppice)}
+
+
+def test_what_cannot_be_looked_at_is_not_deleted(
+    coppice: Coppice, sessions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(coppice)
+    (sessions / "one.jsonl").unlink()
+
+    def failing(path: str) -> os.stat_result:
+        raise OSError(errno.ESTALE, "a network disk that answers no more", path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(deleted_transcripts.os, "lstat", failing)
+        assert stored(coppice) == ["one", "two"]
+    assert stored(coppice) == ["two"]
 
 
 def test_what_somebody_went_on_with_stays(coppice: Coppice, home: Path, sessions: Path) -> None:

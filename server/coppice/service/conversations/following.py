@@ -12,7 +12,7 @@ from coppice.errors import CoppiceError, UnknownConversationError
 from coppice.protocol.conversations import DeleteParams, UpdateSourcesParams, UpdateSourcesResult
 from coppice.protocol.notifications import Change
 from coppice.service.conversations.conversations import Conversations
-from coppice.service.conversations.deleted_transcripts import deleted
+from coppice.service.conversations.deleted_transcripts import deletions
 from coppice.service.conversations.looking import FollowedTranscript, Look, not_there, with_places
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS, TranscriptStorer
 from coppice.service.core.context import Context
@@ -112,7 +112,7 @@ class Following:
             for conversation_id in ids:
                 self._context.announce(conversation_id, None, kind)
         if self._context.settings.of().sources.forget_deleted:
-            await self._forget_deleted()
+            updated.problems += await self._forget_deleted()
         progress.end(f"{updated.read:,} transcripts read")
         return updated
 
@@ -166,29 +166,33 @@ class Following:
         erased = [await run_long(store.erase) for store in touched.values()]
         return Forgotten(deleted, is_erased=all(erased))
 
-    async def _forget_deleted(self) -> None:
+    async def _forget_deleted(self) -> list[str]:
         """Deletes the conversations of transcripts that their agents have deleted, where nothing was added.
 
-        Their readings go too: a transcript that is there again is stored again.
+        Their readings go too: a transcript that is there again is stored again. What failed is told.
         """
         now = time.monotonic()
         last = self._looked_for_deleted
         if last is not None and now - last < _COMPLETE_SECONDS:
-            return
+            return []
         self._looked_for_deleted = now
-        gone = [*deleted(await self.transcripts(), self._context.settings.of().sources)]
+        transcripts = await self.transcripts()
         touched: dict[str, Store] = {}
-        for reading in gone:
-            id_ = conversation_id_of(reading.agent, reading.key)
-            with suppress(UnknownConversationError):
-                store = await run_read(self._context.stores.of_conversation, id_)
-                record = await run_read(store.conversation, id_)
-                if (record.entry_count, record.leaf_id) == (reading.entries, reading.leaf):
-                    await self._conversations.delete(DeleteParams(conversation_id=id_))
-                    await run_long(self._catalog.remove, reading)
-                    touched[store.url] = store
-        for store in touched.values():
-            await run_long(store.erase)
+        try:
+            for reading in deletions(transcripts, self._context.settings.of().sources):
+                id_ = conversation_id_of(reading.agent, reading.key)
+                with suppress(UnknownConversationError):
+                    store = await run_read(self._context.stores.of_conversation, id_)
+                    record = await run_read(store.conversation, id_)
+                    if (record.entry_count, record.leaf_id) == (reading.entries, reading.leaf):
+                        touched[store.url] = store
+                        await self._conversations.delete(DeleteParams(conversation_id=id_))
+                        await run_long(self._catalog.remove, reading)
+            for store in touched.values():
+                await run_long(store.erase)
+        except CoppiceError as error:
+            return [f"A conversation whose transcript was deleted could not be removed: {error}"]
+        return []
 
     @property
     def _catalog(self) -> TranscriptCatalog:
