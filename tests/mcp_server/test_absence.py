@@ -44,7 +44,7 @@ def test_where_not_all_was_looked_at_that_is_said(start: Start, folder: Path) ->
     stored(folder, [edit, *(assistant(f"talk-{number}", text) for number, text in enumerate(words))])
     text = start().call("history_search", query="parser crash", kind="edit")
     assert text == (
-        "Nothing with this kind is among the 1,500 best and newest places that hold words of 'parser crash', "
+        "Nothing with this kind is among the 1,000 best and newest places that hold words of 'parser crash', "
         "and there are more. Use rarer words, or since and until."
     )
     assert 'id="edit-1"' in start().call("history_search", query="parser crash max_age", kind="edit")
@@ -69,3 +69,37 @@ def test_of_all_projects_all_is_counted(start: Start, sessions: Path, tmp_path: 
     (tmp_path / "config" / "settings.toml").write_text("[mcp]\notherWorkspaces = true\n")
     text = start().call("history_search", query="kubernetes", scope="all")
     assert "in 3 conversations, 11 entries since 2026-09-01." in text
+
+
+def test_a_place_that_names_the_file_has_a_word_of_the_question(start: Start, folder: Path) -> None:
+    entries = [
+        assistant("cat-1", "", ("c1", "Bash", {"command": "cat src/parser.py"})),
+        result("cat-2", "c1", "def parse(): pass"),
+        assistant("cat-3", "It parses words."),
+    ]
+    stored(folder, entries)
+    client = start()
+    asked = {"path": "src/parser.py"}
+    assert "Nothing found" in client.call("history_search", query="kubernetes ingress", **asked)
+    assert 'id="cat-2"' in client.call("history_search", query="def parse", **asked)
+    assert 'id="cat-1"' in client.call("history_search", query="", **asked)
+
+
+def test_a_secret_is_not_found_by_a_part_of_it(start: Start, folder: Path) -> None:
+    key = "sk-ant-api03-" + "Qz7Lw2Xc9" * 5
+    stored(folder, [user("keys-1", f"The deploy key is {key}"), user("keys-2", "The deploy key is old.")])
+    client = start()
+    for path in (key[:16], "Lw2Xc9", key):
+        assert "Nothing found" in client.call("history_search", query="deploy key", path=path)
+
+
+def test_the_users_words_are_found_among_much_that_an_application_added(start: Start, folder: Path) -> None:
+    words = "the parser crash on empty input"
+    selected = [
+        user(f"added-{number}", f"<ide_selection>Selected {number}: {words}</ide_selection>")
+        for number in range(150)
+    ]
+    stored(folder, [user("typed-1", "I fear the parser, a bit."), *selected])
+    text = start().call("history_search", query="parser crash on empty input", role="user")
+    assert 'id="typed-1"' in text
+    assert "added-" not in text

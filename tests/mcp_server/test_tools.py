@@ -160,9 +160,8 @@ def test_entries_are_read_with_their_neighbours_and_edits_as_diffs(start: Start,
     assert "semicolons" not in end
 
 
-PATCH = (
-    "*** Begin Patch\n*** Update File: src/login.py\n@@\n-max_age = 60\n+max_age = 2592000\n*** End Patch\n"
-)
+CHANGES = "@@\n-max_age = 60\n+max_age = 2592000\n+a = 'b'\n"
+PATCH = f"*** Begin Patch\n*** Update File: src/login.py\n{CHANGES}*** End Patch\n"
 
 
 @pytest.mark.parametrize(
@@ -182,6 +181,7 @@ def test_the_edits_of_each_agent_are_read_as_diffs(
     text = start().call("history_read", ids=["an-edit-1"])
     assert "\n-max_age = 60\n+max_age = 2592000\n" in text
     assert "src/login.py" in text
+    assert "'\"'" not in text
 
 
 def test_a_long_entry_is_read_in_pages_without_a_gap(start: Start, folder: Path) -> None:

@@ -7,7 +7,6 @@ from coppice.errors import CoppiceError
 from coppice.mcp.arguments import SearchArguments
 from coppice.mcp.project import Project
 from coppice.mcp.rendering import safe
-from coppice.service.history.search import MAX_EXAMINED
 from coppice.store.search.indexing import Scope
 from coppice.store.search.sessions import Extent
 from coppice.store.store import Store
@@ -27,14 +26,14 @@ def searched(project: Project, scope: str) -> Iterator[tuple[Store, Scope]]:
 
 
 def nothing(
-    project: Project, wanted: SearchArguments, running: str | None, looked_in: str, *, is_whole: bool
+    project: Project, wanted: SearchArguments, running: str | None, looked_in: str, cut: int | None
 ) -> str:
-    """The sentence for a search that found nothing."""
+    """The sentence for a search that found nothing; `cut` are the places looked at, where there are more."""
     query = repr(safe(wanted.query[:200]))
     filters = [name for name in ("path", "kind", "role") if getattr(wanted, name)]
-    if not is_whole and filters:
+    if cut is not None and filters:
         return (
-            f"Nothing with this {' and '.join(filters)} is among the {MAX_EXAMINED:,} best and newest places "
+            f"Nothing with this {' and '.join(filters)} is among the {cut:,} best and newest places "
             f"that hold words of {query}, and there are more. Use rarer words, or since and until."
         )
     places = searched(project, looked_in)

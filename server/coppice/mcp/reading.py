@@ -6,8 +6,7 @@ from typing import Final
 from coppice.errors import UnknownEntryError
 from coppice.mcp.arguments import ReadArguments
 from coppice.mcp.project import Project, label_of
-from coppice.mcp.rendering import FRAME_TOKENS, entry_text, framed
-from coppice.protocol.history import is_history_tool
+from coppice.mcp.rendering import FRAME_TOKENS, entry_text, framed, may_be_shown
 from coppice.redaction import masked_part, with_marks
 from coppice.service.history.calls import calls_of_results
 from coppice.service.history.recall import head_of
@@ -44,14 +43,8 @@ def read_history(project: Project, wanted: ReadArguments) -> str:
         keys = [*reversed(store.recall_newest(where, wanted.before or _AT_THE_END))]
     else:
         return "Name what to read: ids of a search, or a session of history_overview."
-    rows = [row for row in store.recall_rows(list(dict.fromkeys(keys))) if _may_be_read(row)]
+    rows = [row for row in store.recall_rows(list(dict.fromkeys(keys))) if may_be_shown(row)]
     return "\n".join([*_page(project, rows, wanted), *problems])
-
-
-def _may_be_read(row: RecallRow) -> bool:
-    """Not what the user excluded from the context, and no results of these tools: they repeat others."""
-    message = row.message
-    return not message.get("excludeFromContext") and not is_history_tool(message.get("toolName"))
 
 
 def _named(project: Project, session: str | None, entry_id: str, problems: list[str]) -> list[int]:

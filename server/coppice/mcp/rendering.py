@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, Final
 
+from coppice.protocol.history import is_history_tool
 from coppice.redaction import masked, with_marks
 from coppice.service.history.calls import CallOf
 from coppice.store.search.recalling import RecallRow
@@ -66,6 +67,11 @@ def speaker(row: RecallRow) -> str:
     return "tool, run by the user" if role == "bashExecution" else role
 
 
+def may_be_shown(row: RecallRow) -> bool:
+    """Not what the user excluded from the context, and no results of these tools: they repeat others."""
+    return not row.message.get("excludeFromContext") and not is_history_tool(row.tool_name)
+
+
 def entry_text(row: RecallRow) -> tuple[str, str]:
     """The whole text of an entry; calls with their arguments, edits as the lines that go and come, patches
     and other texts line by line. And whose each of its characters is.
@@ -122,7 +128,8 @@ def _call(name: str, arguments: object) -> Iterator[str]:
 
 def _command_line(command: object) -> str | None:
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
-        return shlex.join(command)
+        # A script is given as it is: quoted it would not be what was written.
+        return " ".join(word if "\n" in word else shlex.quote(word) for word in command)
     return command if isinstance(command, str) else None
 
 

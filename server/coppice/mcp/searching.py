@@ -8,6 +8,7 @@ from coppice.errors import CoppiceError, StorageFailedError
 from coppice.files.tools import touches_of
 from coppice.mcp.absence import nothing, searched
 from coppice.mcp.arguments import SearchArguments
+from coppice.mcp.outcomes import outcomes_of
 from coppice.mcp.project import Project, label_of, resume_command
 from coppice.mcp.rendering import framed
 from coppice.redaction import masked
@@ -16,10 +17,11 @@ from coppice.service.history.query import stems_asked_for
 from coppice.service.history.search import Hit, search
 from coppice.store.search.indexing import Scope
 from coppice.store.search.recalling import RecallRow, Where
-from coppice.store.search.search_text import whole_text
+from coppice.store.search.search_text import parts_of, whole_text
 from coppice.store.store import Store
 from coppice.store.words.stems import stem_text
 from coppice.tokens.counting import estimate_tokens
+from coppice.tree.authorship import authorship
 
 NOISE: Final = 0.35
 """Of the best score of a search: what has less is left out. With the questions of recall_tools.py these are
@@ -30,6 +32,7 @@ _INDEX_SECONDS: Final = 5.0
 """Seconds that a search waits for the index, some 20 MB of text; the rest is indexed later. With as long for
 transcripts (project.py) a sixth of the 60 s after which clients made with MCP's own SDK give a request up."""
 _INCOMPLETE: Final = "A part of the history is not indexed yet and was not searched; ask again in a moment."
+_HUMAN: Final = "u"  # of the marks of `authorship`
 _COMPARED_HITS: Final = 3  # hits that tell whether much was found (guess)
 
 _TOOLS: Final = frozenset({"toolResult", "bashExecution"})
@@ -44,7 +47,8 @@ _PLACES: Final = {"session": "this session", "project": "this project", "all": "
 
 
 class _StoreHits(NamedTuple):
-    """The hits of one scope, with the store that they are in and the tool calls that hits are results of.
+    """The hits of one scope, with the store that they are in, the tool calls that hits are results of, and by
+    the number of a hit the lines for the results of calls in it.
 
     It is not `complete` where a part of the scope is not in the index yet, and not `is_whole` where only the
     best and the newest of what holds something of the question was looked at.
@@ -53,8 +57,10 @@ class _StoreHits(NamedTuple):
     store: Store
     hits: list[Hit]
     calls: Mapping[int, CallOf]
+    outcomes: Mapping[int, list[str]]
     complete: bool
     is_whole: bool
+    looked_at: int
 
 
 def search_history(project: Project, wanted: SearchArguments) -> str:
@@ -69,14 +75,12 @@ def search_history(project: Project, wanted: SearchArguments) -> str:
     if wanted.scope == "session" and running is None:
         return 'Which session is running is not known here, or nothing of it is stored. Use scope "project".'
     results, looked_in = _search(project, wanted, stems, running)
-    shown = [(each, hit) for each in results for hit in each.hits]
-    shown.sort(key=lambda each: -each[1].score)
+    shown = [(each, number) for each in results for number in range(len(each.hits))]
+    shown.sort(key=lambda each: -each[0].hits[each[1]].score)
     first = int((wanted.cursor or "0").split(":")[0])
     if first >= len(shown):
-        is_whole = all(each.is_whole for each in results)
-        text = (
-            "There are no more." if shown else nothing(project, wanted, running, looked_in, is_whole=is_whole)
-        )
+        cut = None if all(each.is_whole for each in results) else sum(each.looked_at for each in results)
+        text = "There are no more." if shown else nothing(project, wanted, running, looked_in, cut)
     else:
         text = _page(shown, first, wanted, running, looked_in)
     return text if all(each.complete for each in results) else f"{text}\n{_INCOMPLETE}"
@@ -126,7 +130,11 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mappin
     hits = [hit for hit in ranking.hits if not (hit.added and wanted.role == "user")]
     hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
     calls = calls_of_results(store, [hit.row for hit in hits])
-    return _StoreHits(store, hits, calls, complete, ranking.is_whole)
+    # An answer of one role has nothing of others.
+    outcomes = {} if where.roles else outcomes_of(store, hits)
+    # Pieces that an application added may be all that was read.
+    is_whole = ranking.is_whole and bool(hits or not ranking.hits)
+    return _StoreHits(store, hits, calls, outcomes, complete, is_whole, ranking.looked_at)
 
 
 def _acceptance(
@@ -134,14 +142,17 @@ def _acceptance(
 ) -> Callable[[Sequence[RecallRow]], Collection[int]] | None:
     """What tells of entries whether they are wanted, for what the store does not know of them."""
     path = (wanted.path or "").casefold()
-    if not path and wanted.kind != "edit":
+    words = frozenset(stems_asked_for(wanted.query))
+    if not path and wanted.kind != "edit" and wanted.role != "user":
         return None
 
     def accepted(rows: Sequence[RecallRow]) -> list[int]:
         if wanted.kind == "edit":
             rows = [row for row in rows if _changes_files(row)]
+        if wanted.role == "user":
+            rows = [row for row in rows if _HUMAN in authorship(parts_of(row.type, row.body))]
         calls = calls_of_results(store, rows) if path else {}
-        return [row.key for row in rows if not path or _is_about(row, path, calls.get(row.key))]
+        return [row.key for row in rows if not path or _is_about(row, path, words, calls.get(row.key))]
 
     return accepted
 
@@ -173,14 +184,19 @@ def _changes_files(row: RecallRow) -> bool:
     return any(touch.kind != "read" for call in calls_in(row) for touch in touches_of(call, {}))
 
 
-def _is_about(row: RecallRow, path: str, call: CallOf | None) -> bool:
-    """Whether an entry, or the call that it is the result of, names a path, which is in lower case."""
+def _is_about(row: RecallRow, path: str, words: frozenset[str], call: CallOf | None) -> bool:
+    """Whether an entry, or the call that it is the result of, names a path, which is in lower case, and both
+    together hold one of `words`, if there are any.
+    """
     texts = [whole_text(row.type, row.body), *([] if call is None else [call.text, call.path or ""])]
-    return any(path in text.casefold() for text in texts)
+    # What is masked is found by no part of it.
+    if not any(path in text.casefold() and path in masked(text).casefold() for text in texts):
+        return False
+    return not words or any(not words.isdisjoint(stem_text(text).split()) for text in texts)
 
 
 def _page(
-    shown: list[tuple[_StoreHits, Hit]],
+    shown: list[tuple[_StoreHits, int]],
     first: int,
     wanted: SearchArguments,
     running: str | None,
@@ -189,13 +205,14 @@ def _page(
     parts: list[str] = []
     left = wanted.max_tokens
     commands: dict[str, None] = {}
-    for result, hit in shown[first:]:
-        row = hit.row
+    for result, number in shown[first:]:
+        hit = result.hits[number]
+        row, text = hit.row, "\n".join([hit.text.rstrip(), *result.outcomes.get(number, ())])
         label = command = None
         if row.conversation_id != running:
             record = result.store.conversation(row.conversation_id)
             label, command = label_of(record), resume_command(record)
-        part = framed(row, hit.text, session=label, call=result.calls.get(row.key), added=hit.added)
+        part = framed(row, text, session=label, call=result.calls.get(row.key), added=hit.added)
         left -= estimate_tokens(part)
         if parts and left < 0:
             break
@@ -203,10 +220,10 @@ def _page(
         if command:
             commands[command] = None
     last, total = first + len(parts), len(shown)
-    number = f"{total}" if len(parts) == total else f"{first + 1} to {last} of {total}"
+    places = f"{total}" if len(parts) == total else f"{first + 1} to {last} of {total}"
     more = f' More: cursor "{last}".' if last < total else ""
     earlier = ' Earlier sessions: scope "project".' if looked_in == "session" else ""
-    parts.append(f"{number} relevant place{'s' * (total != 1)} in {_PLACES[looked_in]}.{more}{earlier}")
+    parts.append(f"{places} relevant place{'s' * (total != 1)} in {_PLACES[looked_in]}.{more}{earlier}")
     if commands:
         parts.append(f"The user can resume these sessions with: {'; '.join(commands)}")
     return "\n".join(parts)

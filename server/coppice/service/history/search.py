@@ -55,10 +55,13 @@ class Hit:
 
 
 class Ranking(NamedTuple):
-    """Hits, the best first. `is_whole`: all that holds something of the question was looked at."""
+    """Hits, the best first. `looked_at` is how many pieces were, and `is_whole` that these were all that hold
+    something of the question.
+    """
 
     hits: list[Hit]
     is_whole: bool
+    looked_at: int
 
 
 def search(
@@ -94,7 +97,7 @@ def search(
         best = _wanted(best, store, accepted)
     spans = _joined(best[:_MAX_PIECES])
     rows = _readable_rows(store, [keys.start // KEYS_PER_ENTRY for _, keys in spans], for_model=for_model)
-    return Ranking(list(_without_repeats(_hits(spans, rows, readable))), is_whole)
+    return Ranking(list(_without_repeats(_hits(spans, rows, readable))), is_whole, len(keys[:most]))
 
 
 def _wanted(
