@@ -13,7 +13,6 @@ from cli.conftest import Coppice
 from session_samples import HEADER, message_record
 from store.store_kit import NOW, user
 
-from coppice.service.conversations import deleted_transcripts
 from coppice.store.store import Store
 from coppice.store.tree.location import workspace_database
 
@@ -111,7 +110,7 @@ def test_what_cannot_be_looked_at_is_not_deleted(
         raise OSError(errno.ESTALE, "a network disk that answers no more", path)
 
     with monkeypatch.context() as patched:
-        patched.setattr(deleted_transcripts.os, "lstat", failing)
+        patched.setattr(os, "lstat", failing)
         assert stored(coppice) == ["one", "two"]
     assert stored(coppice) == ["two"]
 
