@@ -116,9 +116,11 @@ def _compaction(number: int, above: str | None, first_kept: int) -> CompactionEn
     )
 
 
-def build_store(url: str, conversation_id: str, made: Iterator[NewRecord]) -> None:
+def build_store(
+    url: str, conversation_id: str, made: Iterator[NewRecord], workspace: str = "file:///garden"
+) -> None:
     store = Store.open(url, server_id="builder", index_idle_seconds=None)
-    new = NewConversation(conversation_id, "file:///garden", NOW)
+    new = NewConversation(conversation_id, workspace, NOW)
     with store.importing(new) as writer:
         batch: list[NewRecord] = []
         for record in made:

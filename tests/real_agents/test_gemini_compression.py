@@ -5,7 +5,7 @@ import json
 import pytest
 from real_agents.conftest import RealAgent
 from real_agents.scripted_model import Answer, Asked
-from real_agents.test_three_compactions import SPOILED
+from real_agents.test_three_compactions import CALLS, COMPACTIONS, FACT, FAILING, SPOILED
 
 RULE = "Never change the file settings.ini."
 SUMMARY = "<state_snapshot>The user asked for a list of numbers.</state_snapshot>"
@@ -46,6 +46,41 @@ def test_what_a_compression_lost_is_added_once(agent: RealAgent) -> None:
     agent.coppice("sources", "--update")
     (conversation,) = json.loads(agent.coppice("list", "--json"))["conversations"]
     assert ADDED not in agent.coppice("context", conversation["id"])
+
+
+@pytest.mark.parametrize("agent", ["gemini"], indirect=True)
+def test_what_two_windows_had_is_before_gemini_after_the_third(agent: RealAgent) -> None:
+    """Gemini compresses what is before a prompt: each prompt is a window, and the first fills none."""
+    agent.coppice("connect", agent.name)
+    windows: list[list[str]] = []
+    compressed: list[int] = []
+
+    def script(asked: Asked) -> Answer:
+        if "state_snapshot" in asked.last and ADDED not in asked.last:
+            compressed.append(len(windows))
+            return Answer(SUMMARY)
+        calls = windows[-1]
+        if len(calls) >= CALLS:
+            return Answer("Done.")
+        fails = len(windows) == 2 and not calls
+        calls.append(FAILING if fails else f"echo {len(windows)} {len(calls)}")
+        tokens = FULL if len(windows) > 1 and len(windows) not in compressed else 1000
+        return Answer("I list.", tool="run_shell_command", arguments={"command": calls[-1]}, tokens=tokens)
+
+    agent.model.script = script
+    once = agent.arguments
+    asked: list[Asked] = []
+    for _ in range(COMPACTIONS + 1):
+        agent.arguments = ("--resume", "latest", *once) if windows else once
+        prompt = "Go on." if windows else f"{RULE} {FACT} List the numbers."
+        windows.append([])
+        asked = agent.run(prompt)
+    assert sorted(set(compressed)) == [2, 3, 4], compressed
+    last = "\n".join(request.last for request in asked if ADDED in request.last)
+    assert RULE in last
+    assert FACT in last
+    assert FAILING in last
+    agent.assert_understood()
 
 
 @pytest.mark.parametrize("script", SPOILED.values(), ids=SPOILED)

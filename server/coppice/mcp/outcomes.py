@@ -12,7 +12,7 @@ from coppice.store.search.search_text import whole_text
 from coppice.store.store import Store
 
 _CHARS: Final = 60
-"""Of a result. With 100 and its id, pages of 2,000 tokens answered four of 124 questions less than without."""
+"""Of a result. With 100 and its id, pages of 2,000 tokens answered four of 124 questions less."""
 
 
 def outcomes_of(store: Store, hits: Sequence[Hit]) -> dict[int, list[str]]:
