@@ -25,7 +25,7 @@ scene("the files go along with the branch: what the model and a command changed 
   const input = chat.frame.getByRole("textbox", { name: "Edited message" });
   await input.fill("Say three.");
   await input.press("Enter");
-  await offer.filter({ hasText: /2 files differ there[^]*made\.txt[^]*notes\.txt/ }).waitFor();
+  await offer.filter({ hasText: /2 files differ there[^]*notes\.txt[^]*made\.txt/ }).waitFor();
   await window.screenshot("files-offer");
   await offer.getByRole("button", { name: "Conversation and Files" }).click();
   await chat.replies.filter({ hasText: "Three it is." }).waitFor();
