@@ -167,6 +167,30 @@ for (const [kind, there] of [["branch", "one"], ["restore", "two"]] as const) {
   });
 }
 
+test("a change that is undone after a turn is refused, and everything stays", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, texts, go, ended, next } = await branches(workspace, "both", "between the files");
+  void go("one");
+  await ended;
+  window.answer = () => undefined;
+  await workspace.write({ "by-turn": "x\n" });
+  texts["turn"] = await workspace.take();
+  conversation.turns["turn"] = "one";
+  const { files, states } = next("undo");
+  await files.settled("c");
+  conversation.leafId = "turn";
+  const before = [await workspace.files(), states.of("c", "one"), states.of("c", "two")];
+  const refusals: string[] = [];
+  window.answer = (message) => {
+    refusals.push(message);
+    conversation.isDeleted ||= message.includes("gone on"); // or it would be asked again
+    return undefined;
+  };
+  await files.resume(() => undefined);
+  assert.match(refusals.join(), /has gone on since/);
+  assert.deepEqual([conversation.leafId, await workspace.files(), states.of("c", "one"), states.of("c", "two")], ["turn", ...before]);
+});
+
 test("before a message whose state was not recorded a branch has the files of its last turn", async () => {
   await using workspace = await Workspace.with({});
   const { conversation, texts, next } = await branches(workspace, "both");

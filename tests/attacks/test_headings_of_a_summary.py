@@ -8,9 +8,10 @@ from markdown_it import MarkdownIt
 from markdown_it.ruler import Ruler
 from scripted import GOOD, reply_of
 
+from coppice.compaction.checking.correcting import corrected
 from coppice.compaction.checking.narrative import is_in_format, with_inert_items
 from coppice.compaction.checking.validation import Validation, validate
-from coppice.compaction.checking.verification import Claim, corrected
+from coppice.compaction.checking.verification import Claim
 from coppice.compaction.summary import HEADINGS
 from coppice.compaction.text import markdown
 from coppice.compaction.writing.document import narrative_in

@@ -19,8 +19,7 @@ from typing import Any
 from documents import parts_of
 
 from coppice.compaction.asking.summarizer import SummaryRequest
-from coppice.compaction.facts.ledger import LedgerBuilder
-from coppice.compaction.facts.stored_ledger import ledger_details
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import AssistantMessage, Message, SystemMessage, TextContent, UserMessage

@@ -2,13 +2,8 @@
 
 import pytest
 
-from coppice.compaction.checking.verification import (
-    Claim,
-    claims_in,
-    corrected,
-    lines_to_correct,
-    unsupported,
-)
+from coppice.compaction.checking.correcting import corrected, lines_to_correct
+from coppice.compaction.checking.verification import Claim, claims_in, unsupported
 from coppice.compaction.summary import HEADINGS
 
 EVIDENCE = [

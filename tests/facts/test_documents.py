@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 from talk import edit, reply, request, run, tool, user
 
-from coppice.compaction.facts.ledger import LedgerBuilder
-from coppice.compaction.facts.stored_ledger import ledger_details
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.protocol.ledger import Quotation, WorkLedger
 from coppice.summarizers.offline import summarize_offline
 from coppice.tree.messages import Message

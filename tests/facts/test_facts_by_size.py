@@ -13,8 +13,7 @@ import pytest
 from documents import parts_of
 from talk import edit, reply, request, run, tool, user
 
-from coppice.compaction.facts.ledger import LedgerBuilder
-from coppice.compaction.facts.stored_ledger import bounded
+from coppice.compaction.facts.ledger import LedgerBuilder, bounded
 from coppice.summarizers.offline import summarize_offline
 from coppice.tree.messages import Message, ToolResultMessage
 

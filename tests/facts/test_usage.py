@@ -2,8 +2,7 @@
 
 from talk import run, tool, user
 
-from coppice.compaction.facts.ledger import LedgerBuilder
-from coppice.compaction.facts.stored_ledger import ledger_details
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.compaction.writing.state_lines import state_lines
 from coppice.tree.messages import Message
 

@@ -13,8 +13,7 @@ from waiting import PATIENCE
 
 from coppice.compaction.asking.summarizer import WrittenSummary
 from coppice.compaction.checking.narrative import is_in_format
-from coppice.compaction.facts.ledger import LedgerBuilder
-from coppice.compaction.facts.stored_ledger import ledger_details
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.compaction.writing.document import Parts
 from coppice.models.chat import ChatRequest, ModelError
 from coppice.summarizers.fallback import FallbackSummarizer

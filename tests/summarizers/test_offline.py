@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from talk import edit, reply, request, run, saying, tool, user
 
 from coppice.compaction.checking.narrative import is_in_format
-from coppice.compaction.facts.ledger import LedgerBuilder
-from coppice.compaction.facts.stored_ledger import ledger_details
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.protocol.ledger import WorkLedger

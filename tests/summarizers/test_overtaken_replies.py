@@ -5,8 +5,7 @@ from itertools import chain
 import pytest
 from talk import edit, reply, request, run, saying, tool, user
 
-from coppice.compaction.facts.ledger import LedgerBuilder
-from coppice.compaction.facts.stored_ledger import ledger_details
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.offline import summarize_offline
@@ -45,11 +44,20 @@ def test_what_was_announced_says_which_files_changed_then() -> None:
     )
 
 
-def test_an_announcement_ends_where_its_colon_led_to_a_call() -> None:
-    announced = [user("Fix the reader"), *saying("Now I change the reader:", edit("a.py"))]
-    assert parse_summary(summarize_offline(request(announced))).in_progress == (
-        "Announced last, and changed a.py since: Now I change the reader.",
-    )
+def test_what_an_announcement_says_about_steps_is_over_when_its_files_changed() -> None:
+    text = "The reader takes a `Row`. I am reading each caller now."
+    for call, announced in (
+        (run("head rows.csv", "rate"), text),
+        (edit("a.py"), "The reader takes a `Row`."),
+    ):
+        summary = parse_summary(summarize_offline(request([user("Fix the reader"), *saying(text, call)])))
+        assert summary.in_progress[0].partition(": ")[2] == announced
+
+
+def test_an_announcement_of_steps_alone_stays_whole() -> None:
+    step = "Now I change the reader:"
+    text = summarize_offline(request([user("Fix the reader"), *saying(step, edit("a.py"))]))
+    assert parse_summary(text).in_progress == (f"Announced last, and changed a.py since: {step}",)
 
 
 def test_an_answer_about_files_that_were_changed_and_committed_is_settled() -> None:
@@ -145,7 +153,7 @@ def test_a_reply_names_the_commit_that_followed_it() -> None:
 
 
 def test_the_numbered_list_of_an_unfinished_turn_is_in_progress() -> None:
-    plan = "I do it in order:\n\n1. The `Reader` class\n2. Its tests"
+    plan = "Now I have it. I do it in order:\n\n1. The `Reader` class\n2. Its tests"
     messages = [user("Read the rows"), *saying(plan, edit("src/reader.py"))]
     summary = parse_summary(summarize_offline(request(messages)))
     assert summary.in_progress[1:] == (

@@ -72,6 +72,19 @@ def test_what_follows_a_check_that_passes_again_is_not_about_its_failure() -> No
     assert decisions(*messages) == [f"The assistant before changing docs.md (written: `rows`): {later}"]
 
 
+def test_what_was_announced_and_is_not_in_the_change_was_not_done() -> None:
+    why = "The view runs in another process, which has no rows. I need to use `:auto` mode."
+    shared = replaced("test_rows.exs", "setup do", "setup do\n  Sandbox.mode({:shared, self()})")
+    (reason,) = decisions(user("Test it"), *saying(why, shared), reply("Tested."))
+    assert reason.endswith(": The view runs in another process, which has no rows.")
+    auto = replaced("test_rows.exs", "setup do", "setup do\n  Sandbox.mode(:auto)")
+    (reason,) = decisions(user("Test it"), *saying(why, auto), reply("Tested."))
+    assert reason.endswith(why)
+    path = "Rows come twice, since two workers read them. So I lock `src/store.py`."
+    (reason,) = decisions(user("Lock"), *saying(path, replaced("src/store.py", "a", "b")), reply("Done."))
+    assert reason.endswith(path)
+
+
 def test_what_a_passing_check_refuted_is_no_reason() -> None:
     why = "There is a compiler error, since `rows` has another caller. I look at it."
     messages = [
@@ -94,6 +107,8 @@ def test_the_words_before_the_first_call_say_what_an_unfinished_turn_will_do() -
     planned = f"Planned in this turn, before changes of rows.py, main.py: {opening}"
     assert planned in summary.in_progress
     assert summary.next_steps == ("Not finished: Make a request for it",)
+    short = parse_summary(summarize_offline(request([user("Make one"), *begun[1:]])))
+    assert short.next_steps == ("What is left of the plan in progress.",)
     ended = parse_summary(summarize_offline(request([*begun, reply("It is built.")])))
     assert (ended.in_progress, ended.next_steps) == ((), ())
 

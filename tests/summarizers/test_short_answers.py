@@ -29,8 +29,9 @@ def test_what_introduces_messages_that_are_quoted_below_is_left_out_with_them() 
     earlier = "It cannot be read here.\n\nKept word for word:\n\nUser: Build it."
     ledger = WorkLedger(earlier=earlier, messages=[LedgerMessage(text="Build it.", source="user")])
     text = summarize_offline(replace(request([]), ledger=ledger))
-    assert "> It cannot be read here." in text
+    assert "- It cannot be read here." in text
     assert "Kept word for word" not in text
+    assert "as it was written" not in text
 
 
 RECORDED = """Before it the chat was read.

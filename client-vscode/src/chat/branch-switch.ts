@@ -13,6 +13,7 @@ import { leftFiles } from "./left-files";
 import type { ModelNotes } from "./model-notes";
 
 /** For a model. */
+const GONE_ON = "The conversation has gone on since, so this change is not undone.";
 const WENT = "The user went to this branch with its files.";
 const WENT_WITHOUT = "The user went to this branch without its files.";
 const CUT_OFF = "A change of files by the user was cut off.";
@@ -182,7 +183,7 @@ export class BranchSwitch {
         const choice = await this.offers.ask(conversationId, "unfinished", [], await this.#names(conversationId, change).catch(() => undefined));
         if (choice === "leave") await this.#leave(conversationId);
         if (choice !== "finish" && choice !== "undo") return;
-        const work = () => (choice === "finish" ? this.#finish(conversationId, change) : this.#goTo(conversationId, change.to, change.from));
+        const work = () => (choice === "finish" ? this.#finish(conversationId, change) : this.#takeBack(conversationId, change));
         await this.changes.hold(conversationId, work).catch((error: unknown) => { void notify.error(sentence(error)); }); // A turn may run meanwhile.
       }
     } catch (error) {
@@ -213,7 +214,14 @@ export class BranchSwitch {
 
   /** What was changed in the files since stays where it can be merged. */
   async #undo(conversationId: string, { from, to }: FileChange): Promise<void> {
-    if (!(await this.states.isEnd(conversationId, to.leafId))) throw new Error("The conversation has gone on since, so this change is not undone.");
+    if (!(await this.states.isEnd(conversationId, to.leafId))) throw new Error(GONE_ON);
+    await this.#goTo(conversationId, to, from);
+  }
+
+  /** Undoes what is not done; what moves the conversation only while that is at one of its ends. */
+  async #takeBack(conversationId: string, { from, to }: FileChange): Promise<void> {
+    const isAtEnd = from.leafId === to.leafId || (await this.states.isEnd(conversationId, to.leafId)) || (await this.states.isEnd(conversationId, from.leafId));
+    if (!isAtEnd) throw new Error(GONE_ON);
     await this.#goTo(conversationId, to, from);
   }
 
@@ -227,10 +235,12 @@ export class BranchSwitch {
     refuseIfRestricted();
     refuseIfRunning(this.chat, conversationId);
     const isAlone = from.leafId === to.leafId;
-    if (stays || isAlone || (await this.states.isEnd(conversationId, to.leafId))) {
+    const isThere = await this.states.isEnd(conversationId, to.leafId);
+    if (stays || isAlone || isThere) {
       // What is remembered is about the end of now.
       const { leafId } = await this.states.at(conversationId);
-      await this.#go(conversationId, isAlone ? { ...from, leafId } : from, { ...to, leafId }, { why: WENT });
+      const here = (end: End): End => (end.leafId === leafId ? end : { state: end.state, leafId });
+      await this.#go(conversationId, isThere && !isAlone ? from : here(from), here(to), { why: WENT });
       return;
     }
     const result = await this.#go(conversationId, from, to, { navigate: () => this.#navigate(conversationId, to), why: WENT });

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
-from coppice.compaction.facts.workspace import is_about_work
+from coppice.compaction.text.paths import is_about_work
 from coppice.tokens.budget import leading
 from coppice.tree.tags import tagged
 

@@ -16,7 +16,8 @@ from coppice.compaction.asking.summarizer import (
     without_progress,
 )
 from coppice.compaction.checking.contradictions import contradicted
-from coppice.compaction.checking.verification import Claim, corrected, lines_to_correct, unsupported
+from coppice.compaction.checking.correcting import corrected, lines_to_correct
+from coppice.compaction.checking.verification import Claim, unsupported
 from coppice.compaction.span.chunking import grouped
 from coppice.compaction.span.serialization import transcript
 from coppice.compaction.summary import SPLIT_TURN_HEADING

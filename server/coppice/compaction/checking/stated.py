@@ -12,7 +12,6 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from coppice.compaction.text.comparing import words_in
-from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import sentences_of
 
 _MOST_CHARS: Final = 200_000
@@ -23,7 +22,17 @@ _SHARE: Final = 0.62
 """Of the weight of a sentence's words that a place must have, as labelled pairs gave it."""
 _NAME_WEIGHT: Final = 2.0  # of a name, where another word that is as rare has 1 (guess)
 _LEAST_STEM: Final = 3  # letters that an ending leaves (guess)
+_JOINED: Final = re.compile(r"[\w./:@#-]+", re.ASCII)
+"""A word with what joins the parts of a path, an address, an option or an issue's number."""
+_OF_NAMES: Final = re.compile(r"[\w-][._/:@#-]\w|\d|[a-z][A-Z]|[A-Z]{2}", re.ASCII)
+"""What tells a name or a number from another word."""
 _ENDING: Final = re.compile(r"(?:ings?|ed|es|s|ly|e)$")
+_FUNCTION: Final = re.compile(
+    r"also|after|all|always|any|anything|at|been|but|can|could|does|don|each|every|everything|everywhere|first"
+    r"|from|had|has|have|if|into|its?|just|let|like|me|must|my|need(?:s|ed)?|never|no|now|one|only|our|out|should"
+    r"|so|some|something|than|their|them|then|there|these|they|those|too|use[ds]?|want(?:s|ed)?|was|we|were|what"
+    r"|when|where|which|while|who|why|will|with|without|would|you|your"
+)
 
 
 class Statements:
@@ -68,13 +77,11 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _names(text: str) -> set[str]:
-    """The words of names, and numbers."""
-    numbers = {word for word in _stems(text) if any(map(str.isdigit, word))}
-    return _stems(" ".join(names_in(text))) | numbers
+    return {stem for word in _JOINED.findall(text) if _OF_NAMES.search(word) for stem in _stems(word)}
 
 
 def _stems(text: str) -> set[str]:
-    return set(map(_stem, words_in(text)))
+    return {_stem(word) for word in words_in(text) if not _FUNCTION.fullmatch(word)}
 
 
 def _stem(word: str) -> str:

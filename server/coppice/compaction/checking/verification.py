@@ -1,16 +1,15 @@
-"""Which exact statements of a text occur nowhere in what it is about, and a model's answer in their place.
+"""Which exact statements of a text occur nowhere in what it is about. Nothing is changed.
 
 A hash, a path, a number with its unit and a quotation can be looked for; prose cannot. One pass over the
 evidence looks for all of them, so that the time is linear in both.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from coppice.compaction.checking.narrative import in_format, safe_text
 from coppice.compaction.text.names import names_in
 
 Kind = Literal["hash", "path", "reference", "number", "quotation", "check", "worktree", "branch", "commit"]
@@ -36,9 +35,6 @@ _ELLIPSIS: Final = re.compile(r"…|\.{3}")
 _WORD: Final = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
-_MOST_LINES: Final = 20
-"""Lines that are sent back: an answer with more of them is wrong as a whole."""
-_ANSWER: Final = re.compile(r"\s{0,8}(\d{1,5})[:.]\s(.*)$")
 _FEWEST_WORDS: Final = 3
 """Words of a quotation that is longer than a term in quotation marks."""
 
@@ -165,30 +161,3 @@ def _plain_number(number: str) -> str:
     whole, _, fraction = number.replace(",", "").partition(".")
     fraction = fraction.rstrip("0")
     return f"{whole}.{fraction}" if fraction else whole
-
-
-def lines_to_correct(text: str, claims: Sequence[Claim]) -> str:
-    """The lines of `text` with hard claims among `claims`, each after its number and before what is wrong."""
-    lines = text.splitlines()
-    wrong: dict[int, list[str]] = {}
-    for claim in claims:
-        if claim.is_hard:
-            wrong.setdefault(claim.line, []).append(claim.text)
-    return "\n".join(
-        f"{number}: {lines[number]}\n   nowhere: {', '.join(dict.fromkeys(texts))}"
-        for number, texts in list(wrong.items())[:_MOST_LINES]
-    )
-
-
-def corrected(text: str, answer: str, claims: Sequence[Claim]) -> str:
-    """`text` with the lines of `answer` in place of those that hard claims are in.
-
-    Whatever else the answer holds is passed over, and all of it when `text` would leave the format.
-    """
-    asked = {claim.line for claim in claims if claim.is_hard}
-    lines = text.splitlines()
-    for line in safe_text(answer).splitlines():
-        match = _ANSWER.match(line)
-        if match and int(match[1]) in asked and match[2].strip():
-            lines[int(match[1])] = match[2].rstrip()
-    return in_format("\n".join(lines)) or text

@@ -3,8 +3,7 @@
 from typing import Final
 
 from coppice.compaction.actions.action import Action, Run
-from coppice.compaction.facts.working_tree import WorkingTree
-from coppice.compaction.facts.workspace import Workspace
+from coppice.compaction.facts.working_tree import WorkingTree, Workspace
 from coppice.protocol.state import ChangeKind
 
 _CREATED: Final = ("created", "new file")

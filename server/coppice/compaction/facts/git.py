@@ -15,8 +15,7 @@ from coppice.compaction.facts.git_output import (
     logged,
     message_of,
 )
-from coppice.compaction.facts.working_tree import WorkingTree
-from coppice.compaction.facts.workspace import Workspace
+from coppice.compaction.facts.working_tree import WorkingTree, Workspace
 from coppice.compaction.text.sentences import label, one_line
 from coppice.files.shell_scanner import Command
 from coppice.protocol.state import ChangedFile, Commit, WorkState

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from coppice.compaction.actions.action import Action, Run
 from coppice.compaction.facts.git_output import CLEAN, status_of
-from coppice.compaction.facts.working_tree import WorkingTree
-from coppice.compaction.facts.workspace import Workspace
+from coppice.compaction.facts.working_tree import WorkingTree, Workspace
 from coppice.files.shell_scanner import Command
 from coppice.protocol.state import ChangeKind
 

@@ -2,22 +2,23 @@
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Self
+from contextlib import suppress
+from typing import Any, Final, Self, get_args
 
 from coppice.compaction.actions.action import Action, action_of, action_of_user, is_not_run
 from coppice.compaction.actions.outputs import waiting_id
 from coppice.compaction.facts.quotations import Quotations
 from coppice.compaction.facts.state import StateBuilder
-from coppice.compaction.facts.stored_ledger import stored_ledger
 from coppice.compaction.facts.user import (
     answer_in,
     answer_of,
     is_bare_command,
+    only_rules,
     refusal_of,
     rules_of,
     user_message,
 )
-from coppice.protocol.ledger import LedgerMessage, MessageSource, Quotation, WorkLedger
+from coppice.protocol.ledger import LedgerMessage, MessageSource, Quotation, QuotationKind, WorkLedger
 from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import (
     HARNESS_TYPE,
@@ -41,6 +42,14 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
+
+_WHOLE_MESSAGES: Final = 60  # the newest messages; a summary of 4,000 tokens shows some 20
+_OLDER_MESSAGES: Final = 200
+"""Older messages of which the rules are stored."""
+_MOST_QUOTATIONS: Final = 80
+"""These three bound a stored ledger to some 250,000 characters; of recorded conversations the largest has
+61,000.
+"""
 
 
 class LedgerBuilder:
@@ -68,7 +77,9 @@ class LedgerBuilder:
 
     @classmethod
     def from_details(cls, details: object, root: str | None = None) -> Self:
-        """Continues from the ledger in a compaction's `details`; begins anew where none is of this form."""
+        """Continues from the ledger in a compaction's `details`; begins anew where there is none of this
+        form.
+        """
         return cls(stored_ledger(details), root)
 
     def add(self, entries: Iterable[Entry]) -> Self:
@@ -112,7 +123,7 @@ class LedgerBuilder:
 
     def summarized(self, narrative: str) -> None:
         """Takes in that a model or a person summarized everything so far."""
-        self._earlier, self._earlier_at, self._earlier_before = narrative, self._quotations.since.clock, ""
+        self._earlier, self._earlier_at, self._earlier_before = narrative, self._quotations.clock, ""
 
     @property
     def ledger(self) -> WorkLedger:
@@ -126,7 +137,7 @@ class LedgerBuilder:
             replied=self._finished,
             earlier=self._earlier,
             earlier_before_commit=self._earlier_before
-            or self._quotations.since.commit_after(self._earlier_at, state.commits),
+            or self._quotations.commit_after(self._earlier_at, state.commits),
             left_out=self._left_out,
         )
 
@@ -187,8 +198,7 @@ class LedgerBuilder:
         output = text_of(message.content)
         details = message.details if isinstance(message.details, dict) else {}
         is_denied = details.get("denied") is True
-        argument = next((text for text in call.arguments.values() if isinstance(text, str)), "")
-        named = f"{call.name} {argument[:400]}"
+        named = f"{call.name} {_first_text(call.arguments)[:400]}"
         if is_denied:
             self._keep(refusal_of(output, named, entry))
         is_marked = message.is_error and details.get("notRun") is True
@@ -224,6 +234,46 @@ class LedgerBuilder:
                 return
             self._rules.add(message.text)
         self._messages.append(message)
+
+
+def _first_text(arguments: dict[str, Any]) -> str:
+    return next((text for text in arguments.values() if isinstance(text, str)), "")
+
+
+def stored_ledger(details: object) -> WorkLedger | None:
+    """The ledger in an entry's `details`; None where there is none of this form. Quotations of kinds that are
+    no longer made are left out.
+    """
+    stored = details.get("ledger") if isinstance(details, dict) else None
+    with suppress(ValueError, AttributeError):
+        if isinstance(stored, dict) and "messages" in stored:
+            held = [each for each in stored.get("quotations", ()) if _is_of_today(each)]
+            return WorkLedger.model_validate({**stored, "quotations": held})
+    return None
+
+
+def _is_of_today(quotation: dict[str, Any]) -> bool:
+    return quotation.get("kind") in get_args(QuotationKind)
+
+
+def bounded(ledger: WorkLedger) -> WorkLedger:
+    """`ledger` as an entry stores it: of older messages the rules, of quotations the newest."""
+    split = max(0, len(ledger.messages) - _WHOLE_MESSAGES)
+    opening = ledger.messages[: min(1, split)]
+    older = [
+        rules for each in ledger.messages[len(opening) : split] if (rules := only_rules(each)) is not None
+    ]
+    messages = [*opening, *older[-_OLDER_MESSAGES:], *ledger.messages[split:]]
+    quotations = ledger.quotations[-_MOST_QUOTATIONS:]
+    gone = len(ledger.messages) - len(messages) + len(ledger.quotations) - len(quotations)
+    return ledger.model_copy(
+        update={"messages": messages, "quotations": quotations, "left_out": ledger.left_out + gone}
+    )
+
+
+def ledger_details(ledger: WorkLedger) -> dict[str, Any]:
+    """The ledger as an entry's `details` hold it."""
+    return bounded(ledger).model_dump(mode="json", by_alias=True)
 
 
 def brought_up_to_date(ledger: WorkLedger, later: Iterable[Entry | Message], root: str | None) -> WorkLedger:

@@ -7,7 +7,7 @@ from typing import Final
 from coppice.compaction.actions.action import Action
 from coppice.compaction.facts.documents import TEXT_FILES
 from coppice.compaction.facts.runners import check_words, is_basic
-from coppice.compaction.facts.workspace import is_about_work
+from coppice.compaction.text.paths import is_about_work
 from coppice.compaction.text.sentences import SHORTEST, clip, label, sentences_of
 from coppice.protocol.ledger import Quotation
 

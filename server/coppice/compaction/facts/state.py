@@ -10,8 +10,7 @@ from coppice.compaction.facts.git import Git
 from coppice.compaction.facts.jobs import Jobs
 from coppice.compaction.facts.todo import Todo
 from coppice.compaction.facts.usage import Usage
-from coppice.compaction.facts.working_tree import WorkingTree
-from coppice.compaction.facts.workspace import Workspace
+from coppice.compaction.facts.working_tree import WorkingTree, Workspace
 from coppice.protocol.state import WorkState
 
 

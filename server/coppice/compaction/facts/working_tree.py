@@ -1,12 +1,41 @@
 """The files of a working tree that have changes which no commit took."""
 
-from collections.abc import Iterable, Sequence
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from coppice.compaction.text.paths import is_about_work
 from coppice.protocol.state import ChangedFile, ChangeKind
 
 MOST_FILES: Final = 500
 """Files that are followed. It bounds the cost of an operation on a folder."""
+
+
+class Workspace:
+    """Names paths relative to the folder `root`; None leaves them as they are written."""
+
+    def __init__(self, root: str | None) -> None:
+        self.root = root.rstrip("/") if root else ""
+        self.foreign: set[str] = set()
+        """Folders of other repositories, as far as commands showed them."""
+
+    def path(self, path: str, directory: str = "") -> str | None:
+        """`path`, written in `directory`, relative to the root; None for one outside, or of no work."""
+        whole = posixpath.normpath(posixpath.join(self.root or "", directory, path.strip('"')))
+        inside = whole.removeprefix(f"{self.root}/") if self.root else whole
+        if inside.startswith(("/", "..", "~", "$")) and (self.root or not inside.startswith("/")):
+            return "." if whole == self.root else None
+        if self.foreign and any(folder in self.foreign for folder in _folders(inside)):
+            return None
+        return inside if is_about_work(inside) else None
+
+
+def _folders(path: str) -> Iterator[str]:
+    """The path, and the folders that it is in."""
+    yield path
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 class WorkingTree:

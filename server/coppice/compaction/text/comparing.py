@@ -6,15 +6,8 @@ from typing import Final
 from coppice.compaction.text.sentences import one_line
 
 _GLUE: Final = frozenset((
-    "a", "about", "after", "all", "also", "always", "an", "and", "any", "anything", "are", "as", "at",
-    "be", "been", "but", "by", "can", "could", "do", "does", "don", "each", "every", "everything",
-    "everywhere", "first", "for", "from", "had", "has", "have", "if", "in", "into", "is", "it", "its",
-    "just", "keep", "let", "like", "look", "me", "must", "my", "need", "needed", "needs", "never", "no",
-    "not", "now", "of", "on", "one", "only", "or", "our", "out", "please", "should", "so", "some",
-    "something", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this",
-    "those", "to", "too", "use", "used", "user", "uses", "want", "wanted", "wants", "was", "we", "were",
-    "what", "when", "where", "which", "while", "who", "why", "will", "with", "without", "would", "you",
-    "your",
+    "a", "an", "and", "are", "as", "be", "by", "do", "for", "in", "is", "it", "not", "of", "on", "or",
+    "please", "that", "the", "this", "to", "user",
 ))  # fmt: skip
 
 

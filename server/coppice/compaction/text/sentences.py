@@ -11,8 +11,6 @@ QUESTION_MARKS: Final = ("?", "？")
 SHORTEST: Final = 20  # bytes of a sentence that states something to who has not read what is before it
 ELISION: Final = "[…]"
 """The mark in place of what is left out."""
-LEADS_ON: Final = " :：—–"
-"""Marks after which something follows; at the end of a statement they lead nowhere."""
 _BULLET: Final = re.compile(r"\s*(?:[-*+•·‣]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)、]\s*(?!\d)|#{1,6}\s+)")
 _END: Final = re.compile(r"(?<=[.!?])[\"')\]*_]{0,3}\s+|(?<=[。！？])[”』」）]?\s*")
 _ABBREVIATION: Final = re.compile(
@@ -23,6 +21,7 @@ _SHORT_LINE: Final = 30
 """Characters of a line that its writer ended on purpose (guess)."""
 _QUOTES: Final = re.compile('["“”„‟«»＂ʺ˝״″‶❝❞❠〝〞〟〃ˮ˶🙶🙷🙸]')
 """Quotation marks, but for the single ones, and what looks like them."""
+_OPEN_END: Final = re.compile(r"[A-Za-z0-9,;\-—'\")`]$")
 
 
 def one_line(text: str) -> str:
@@ -89,7 +88,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 def _is_wrapped(lines: list[str]) -> bool:
     """Whether a paragraph of these lines may go on in the next one; a short line ended itself."""
-    return len(lines) > 1 or len(lines[0]) > _SHORT_LINE
+    return (len(lines) > 1 or len(lines[0]) > _SHORT_LINE) and bool(_OPEN_END.match(lines[-1][-1]))
 
 
 def whole_sentences(text: str, limit: int) -> str:
@@ -110,6 +109,5 @@ def marked(text: str) -> str:
 
 
 def ended(text: str) -> str:
-    """`text` with a mark at its end, in place of one that leads nowhere."""
-    text = text.rstrip(LEADS_ON)
-    return text if text.endswith((".", "!", "?", "。", "…", ELISION)) else f"{text}."
+    """`text` with a mark at its end."""
+    return text if text.endswith((".", "!", "?", "。", "：", ":", "…", ELISION)) else f"{text}."

@@ -1,10 +1,11 @@
 """Statements of a Markdown text: its paragraphs, and the items of its lists with what introduces them."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from coppice.compaction.text.markdown import FENCE, ITEM, heading_in
-from coppice.compaction.text.sentences import ELISION, LEADS_ON, ended, marked, one_line, sentences_of
+from coppice.compaction.text.sentences import ELISION, ended, marked, one_line, sentences_of
 
 USER_MESSAGES: Final = "User Messages"
 """The heading of the user's words in a document. What a text has under it may not pass for them."""
@@ -13,6 +14,7 @@ _MOST_CHARS: Final = 20_000
 _INTRODUCES: Final = (":", "：")
 _TABLE: Final = "|"
 _NO_PROSE: Final = ("::", "---", "===")
+_MARKS: Final = re.compile(r"\[…\](?:[; ]*\[…\])+")
 _LONGEST: Final = 600
 """Characters of one statement; a longer paragraph is divided at its sentences."""
 
@@ -30,10 +32,10 @@ def statements_of(text: str) -> Iterator[str]:
             statement = f"{ELISION} {each}"
         else:
             if statement:
-                yield statement
+                yield _MARKS.sub(ELISION, statement)
             statement = each
     if statement not in ("", ELISION):
-        yield statement
+        yield _MARKS.sub(ELISION, statement)
 
 
 def _statements(text: str) -> Iterator[str]:
@@ -109,11 +111,11 @@ def _packed(parts: list[str], intro: str, separator: str) -> Iterator[str]:
 
 
 def _introduced(intro: str, statement: str) -> str:
-    return statement if statement == ELISION else f"{intro} {statement}".strip().rstrip(LEADS_ON)
+    return statement if statement == ELISION else f"{intro} {statement}".strip()
 
 
 def _joined(statement: str, separator: str, part: str) -> str:
     """`statement` with a further part; what introduces it ends with a mark of its own."""
     if separator == " " or statement.endswith(_INTRODUCES):
         return f"{statement} {part}".strip()
-    return f"{statement.rstrip(f'.;{LEADS_ON}')}{separator}{part}" if statement else part
+    return f"{statement.rstrip('.;')}{separator}{part}" if statement else part

@@ -8,6 +8,7 @@ from coppice.compaction.checking.narrative import safe_text
 from coppice.compaction.summary import SECTIONS, SummaryDecision
 from coppice.compaction.summary_parser import is_foreign, parse_summary, recorded_lines
 from coppice.compaction.text.markdown import ITEM, block_quote
+from coppice.compaction.text.sentences import sentences_of
 from coppice.compaction.text.shortening import shortened
 from coppice.compaction.writing.choosing import Line
 from coppice.protocol.ledger import WorkLedger
@@ -21,10 +22,12 @@ _MARK_CHARS: Final = 40  # characters of the mark for what is left out
 
 
 def earlier_lines(ledger: WorkLedger) -> Iterator[Line]:
-    """The lines of an earlier summary by a model or a person; of one in other sections none. What was to do
-    then is no next step where a commit came after it.
+    """The lines of an earlier summary by a model or a person, or the only sentence of one in other sections.
+    What was to do then is no next step where a commit came after it.
     """
     if is_foreign(ledger.earlier):
+        if _is_sentence(text := _recorded(ledger)):
+            yield Line("context", text, 500)
         return
     summary, before_commit = parse_summary(ledger.earlier), ledger.earlier_before_commit
     for section in SECTIONS:
@@ -55,10 +58,10 @@ def before(commit: str) -> str:
 
 def quoted_foreign(ledger: WorkLedger, room: int, count: CountTokens) -> str:
     """An earlier summary that has not our sections, quoted as it was written, without its middle where there
-    is no room for it.
+    is no room for it; empty for a single sentence.
     """
     text = _recorded(ledger) if is_foreign(ledger.earlier) else ""
-    chars = room * CHARS_PER_TOKEN
+    chars = 0 if _is_sentence(text) else room * CHARS_PER_TOKEN
     while text and chars >= _LEAST_FOREIGN:
         quoted = block_quote(safe_text(shortened(text, chars, with_rules=False)))
         tokens = count(quoted)
@@ -85,3 +88,7 @@ def _spoken(line: str) -> str:
     """What a line quotes of a speaker."""
     item = ITEM.match(line)
     return (item["text"] if item else line).removeprefix("User: ").strip().strip('"')
+
+
+def _is_sentence(text: str) -> bool:
+    return len(text) <= _LEAST_FOREIGN and len(list(sentences_of(text))) == 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from coppice.compaction.asking.summarizer import Summarizer, WrittenSummary
-from coppice.compaction.facts.stored_ledger import ledger_details
+from coppice.compaction.facts.ledger import ledger_details
 from coppice.compaction.span.branch_budget import within_budget
 from coppice.compaction.span.sizes import SUMMARY_SHARE, fitted_sizes
 from coppice.compaction.span.speakers import message_with_author

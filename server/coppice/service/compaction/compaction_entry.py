@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, cast
 
-from coppice.compaction.facts.stored_ledger import ledger_details
+from coppice.compaction.facts.ledger import ledger_details
 from coppice.errors import StaleLeafError
 from coppice.service.compaction.preparing import Preparation
 from coppice.service.compaction.summarizing import FinishedSummary

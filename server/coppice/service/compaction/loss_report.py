@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from coppice.compaction.facts.stored_ledger import stored_ledger
+from coppice.compaction.facts.ledger import stored_ledger
 from coppice.compaction.writing.state_lines import state_lines
 from coppice.protocol.compaction import DroppedReport, LossReport, SummaryChanges, UnsupportedClaim
 from coppice.protocol.state import WorkState

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from coppice.compaction.facts.ledger import LedgerBuilder
-from coppice.compaction.facts.stored_ledger import stored_ledger
+from coppice.compaction.facts.ledger import LedgerBuilder, stored_ledger
 from coppice.compaction.writing.document import narrative_in
 from coppice.protocol.ledger import WorkLedger
 from coppice.service.core.conversation_path import ConversationPath

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from coppice.compaction.facts.stored_ledger import bounded
+from coppice.compaction.facts.ledger import bounded
 from coppice.compaction.span.serialization import transcript
 from coppice.files.ledger import FileHistory
 from coppice.files.ledger import GitUpdateRecord as KnownUpdate
