@@ -96,8 +96,8 @@ def test_a_secret_is_not_found_by_a_part_of_it(start: Start, folder: Path) -> No
 def test_the_users_words_are_found_among_much_that_an_application_added(start: Start, folder: Path) -> None:
     words = "the parser crash on empty input"
     selected = [
-        user(f"added-{number}", f"<ide_selection>Selected {number}: {words}</ide_selection>")
-        for number in range(150)
+        user(f"added-{number}", f"<ide_selection>Selected {number}: {words}</ide_selection>\n{typed}")
+        for number, typed in enumerate(["", "Go on with the next step."] * 75)
     ]
     stored(folder, [user("typed-1", "I fear the parser, a bit."), *selected])
     text = start().call("history_search", query="parser crash on empty input", role="user")

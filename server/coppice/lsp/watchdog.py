@@ -80,7 +80,7 @@ class Watchdog:
 
 def _starting() -> list[threading.Thread]:
     """The threads that were started and do not run yet."""
-    return [thread for thread in threading.enumerate() if thread.ident is None]
+    return [thread for thread in threading.enumerate() if not thread.is_alive()]
 
 
 def _end() -> NoReturn:

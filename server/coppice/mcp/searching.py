@@ -8,7 +8,6 @@ from coppice.errors import CoppiceError, StorageFailedError
 from coppice.files.tools import touches_of
 from coppice.mcp.absence import nothing, searched
 from coppice.mcp.arguments import SearchArguments
-from coppice.mcp.outcomes import outcomes_of
 from coppice.mcp.project import Project, label_of, resume_command
 from coppice.mcp.rendering import framed
 from coppice.redaction import masked
@@ -57,7 +56,6 @@ class _StoreHits(NamedTuple):
     store: Store
     hits: list[Hit]
     calls: Mapping[int, CallOf]
-    outcomes: Mapping[int, list[str]]
     complete: bool
     is_whole: bool
     looked_at: int
@@ -130,11 +128,7 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mappin
     hits = [hit for hit in ranking.hits if not (hit.added and wanted.role == "user")]
     hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
     calls = calls_of_results(store, [hit.row for hit in hits])
-    # An answer of one role has nothing of others.
-    outcomes = {} if where.roles else outcomes_of(store, hits)
-    # Pieces that an application added may be all that was read.
-    is_whole = ranking.is_whole and bool(hits or not ranking.hits)
-    return _StoreHits(store, hits, calls, outcomes, complete, is_whole, ranking.looked_at)
+    return _StoreHits(store, hits, calls, complete, ranking.is_whole, ranking.looked_at)
 
 
 def _acceptance(
@@ -150,7 +144,7 @@ def _acceptance(
         if wanted.kind == "edit":
             rows = [row for row in rows if _changes_files(row)]
         if wanted.role == "user":
-            rows = [row for row in rows if _HUMAN in authorship(parts_of(row.type, row.body))]
+            rows = [row for row in rows if _is_typed(row, words)]
         calls = calls_of_results(store, rows) if path else {}
         return [row.key for row in rows if not path or _is_about(row, path, words, calls.get(row.key))]
 
@@ -189,10 +183,19 @@ def _is_about(row: RecallRow, path: str, words: frozenset[str], call: CallOf | N
     together hold one of `words`, if there are any.
     """
     texts = [whole_text(row.type, row.body), *([] if call is None else [call.text, call.path or ""])]
-    # What is masked is found by no part of it.
-    if not any(path in text.casefold() and path in masked(text).casefold() for text in texts):
+    naming = [text for text in texts if path in text.casefold()]
+    if not naming or (words and all(words.isdisjoint(stem_text(text).split()) for text in texts)):
         return False
-    return not words or any(not words.isdisjoint(stem_text(text).split()) for text in texts)
+    # What is masked is found by no part of it. To mask takes longest.
+    return any(path in masked(text).casefold() for text in naming)
+
+
+def _is_typed(row: RecallRow, words: frozenset[str]) -> bool:
+    """Whether the user wrote something of an entry, with one of `words` in it, if there are any."""
+    parts = parts_of(row.type, row.body)
+    marks = authorship(parts)
+    own = "".join(char if mark == _HUMAN else " " for char, mark in zip("\n".join(parts), marks, strict=True))
+    return bool(own.strip()) and (not words or not words.isdisjoint(stem_text(own).split()))
 
 
 def _page(
@@ -207,12 +210,12 @@ def _page(
     commands: dict[str, None] = {}
     for result, number in shown[first:]:
         hit = result.hits[number]
-        row, text = hit.row, "\n".join([hit.text.rstrip(), *result.outcomes.get(number, ())])
+        row = hit.row
         label = command = None
         if row.conversation_id != running:
             record = result.store.conversation(row.conversation_id)
             label, command = label_of(record), resume_command(record)
-        part = framed(row, text, session=label, call=result.calls.get(row.key), added=hit.added)
+        part = framed(row, hit.text, session=label, call=result.calls.get(row.key), added=hit.added)
         left -= estimate_tokens(part)
         if parts and left < 0:
             break

@@ -70,7 +70,6 @@ class StoreReader(ABC):
     recall_on_path = _read_method(recalling.on_path)
     recall_rows = _read_method(recalling.rows)
     recall_parents_and_roles = _read_method(recalling.parents_and_roles)
-    recall_results_after = _read_method(recalling.results_after)
     recall_neighbours = _read_method(recalling.neighbours)
 
     extent = _read_method(sessions.extent)

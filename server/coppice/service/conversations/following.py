@@ -176,23 +176,27 @@ class Following:
         if last is not None and now - last < _COMPLETE_SECONDS:
             return []
         self._looked_for_deleted = now
-        transcripts = await self.transcripts()
+        problems: list[str] = []
         touched: dict[str, Store] = {}
-        try:
-            for reading in deletions(transcripts, self._context.settings.of().sources):
-                id_ = conversation_id_of(reading.agent, reading.key)
-                with suppress(UnknownConversationError):
-                    store = await run_read(self._context.stores.of_conversation, id_)
-                    record = await run_read(store.conversation, id_)
-                    if (record.entry_count, record.leaf_id) == (reading.entries, reading.leaf):
-                        touched[store.url] = store
-                        await self._conversations.delete(DeleteParams(conversation_id=id_))
-                        await run_long(self._catalog.remove, reading)
-            for store in touched.values():
+        for reading in deletions(await self.transcripts(), self._context.settings.of().sources):
+            id_ = conversation_id_of(reading.agent, reading.key)
+            try:
+                store = await run_read(self._context.stores.of_conversation, id_)
+                record = await run_read(store.conversation, id_)
+                if (record.entry_count, record.leaf_id) == (reading.entries, reading.leaf):
+                    touched[store.url] = store
+                    await self._conversations.delete(DeleteParams(conversation_id=id_))
+                    await run_long(self._catalog.remove, reading)
+            except UnknownConversationError:
+                continue
+            except CoppiceError as error:
+                problems.append(f"A conversation whose transcript was deleted could not be removed: {error}")
+        for store in touched.values():
+            try:
                 await run_long(store.erase)
-        except CoppiceError as error:
-            return [f"A conversation whose transcript was deleted could not be removed: {error}"]
-        return []
+            except CoppiceError as error:
+                problems.append(f"What was removed is still in the files of the store: {error}")
+        return problems
 
     @property
     def _catalog(self) -> TranscriptCatalog:

@@ -1,4 +1,4 @@
-"""Tool calls and their results: without the one the other is hard to place."""
+"""The tool calls whose results were found: without them an output is hard to place."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from coppice.store.store import Store
 from coppice.tree.messages import ToolCall
 
 _MAX_STEPS: Final = 8
-"""Entries between a call and its result: other results of the same reply, which has a few."""
+"""Entries between a result and its call: other results of the same reply, which has a few."""
 _MAX_CHARS: Final = 200  # characters of a call's line: two lines of a terminal
 _COMMAND_NAMES: Final = ("command", "cmd", "script")
 
@@ -50,25 +50,6 @@ def calls_of_results(store: Store, rows: Sequence[RecallRow]) -> dict[int, CallO
                 following[key] = parent.parent_key
         above = following
     return call_of
-
-
-def results_of_calls(store: Store, rows: Sequence[RecallRow]) -> dict[int, dict[str, RecallRow]]:
-    """The results of the calls in `rows`: for the key of a row, by the ids of its calls."""
-    results: dict[int, dict[str, RecallRow]] = {row.key: {} for row in rows}
-    ids = {row.key: {call.id for call in calls_in(row)} for row in rows}
-    above = {row.key: row.key for row in rows if ids[row.key]}  # the entry of the calls, by what is after it
-    for _ in range(_MAX_STEPS):
-        after = store.recall_rows(store.recall_results_after(list(above)))
-        following: dict[int, int] = {}
-        for row in after:
-            assert row.parent_key is not None  # noqa: S101 - they are after others
-            key = following[row.key] = above[row.parent_key]
-            if row.tool_call_id in ids[key]:
-                results[key][str(row.tool_call_id)] = row
-        above = {each: key for each, key in following.items() if len(results[key]) < len(ids[key])}
-        if not above:
-            break
-    return results
 
 
 def calls_in(row: RecallRow) -> Iterator[ToolCall]:

@@ -186,14 +186,6 @@ def neighbours(connection: Connection, key: int, before: int, after: int) -> lis
     return [*reversed(keys[0]), key, *keys[1]]
 
 
-def results_after(connection: Connection, keys: Sequence[int]) -> list[int]:
-    """The keys of the results of tools right after the entries with these keys."""
-    statement = select(ENTRY_TABLE.c.key).where(
-        ENTRY_TABLE.c.parent_key.in_(_KEYS), ENTRY_TABLE.c.role == "toolResult"
-    )
-    return list(connection.execute(statement, {"keys": list(keys)}).scalars()) if keys else []
-
-
 def key_of(connection: Connection, conversation_id: str, entry_id: str) -> int:
     """The key of an entry, which orders by appending. Raises UnknownEntryError.
 

@@ -25,10 +25,10 @@ Load = Callable[[int, int], list[Sized[T]]]
 
 ROW_CHARACTERS: Final = 600
 """What an `EntryRow` takes in memory: some 600 bytes."""
-ENTRY_CHARACTERS: Final = 4_000
-"""What an `Entry` takes in memory besides its text: 4 to 5 kB of 20,000 short messages."""
-MOST_CHARACTERS: Final = 16_000_000
-"""Of all paths together: two windows of a million tokens in some 2,000 entries."""
+ENTRY_CHARACTERS: Final = 3_000
+"""What an `Entry` takes in memory besides its text: 2 to 4.5 kB of 20,000 short messages."""
+MOST_CHARACTERS: Final = 32_000_000
+"""Of all paths together: what two windows of a million tokens hold in some 8,000 entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,10 @@ class RecentPaths(Generic[T]):
         if part is None:
             return _without_sizes(load(low, high))
         wanted = part.between(low, high)
-        self._keep(run, part if part.characters <= MOST_CHARACTERS else _part(low, wanted))
+        if part.characters > MOST_CHARACTERS:
+            part = _part(low, wanted)
+        if part.characters <= MOST_CHARACTERS:
+            self._keep(run, part)
         return _without_sizes(wanted)
 
     def forget(self, conversation_id: str) -> None:
