@@ -40,6 +40,7 @@ scene("the files go along with the branch: what the model and a command changed 
   await offer.getByRole("button", { name: "Cancel" }).click();
   await offer.waitFor({ state: "hidden" });
   await chat.replies.filter({ hasText: "Three it is." }).waitFor();
+  await window.run("Notifications: Clear All Notifications");
   await chat.frame.getByRole("group", { name: "Alternatives" }).first().getByRole("button", { name: "Previous Alternative" }).click();
   await offer.getByRole("checkbox").check();
   await offer.getByRole("button", { name: "Conversation and Files" }).click();
@@ -47,6 +48,7 @@ scene("the files go along with the branch: what the model and a command changed 
   await until("the files of the branch are back", () => text("notes.txt") === "two\n" && text("made.txt") === "made\n");
   equal(text("own.txt"), "mine, changed\n");
   // From now on nothing is asked, and one step takes the conversation and its files back.
+  await window.notifications.filter({ hasText: "Went to the branch" }).waitFor(); // Its Undo would be refused later.
   await window.run("Notifications: Clear All Notifications");
   await chat.frame.getByRole("group", { name: "Alternatives" }).first().getByRole("button", { name: "Next Alternative" }).click();
   await chat.replies.filter({ hasText: "Three it is." }).waitFor();
