@@ -73,15 +73,20 @@ async def test_the_newest_changed_files_are_shown_as_they_are_now(make: Any, fol
     assert text.index("src/four.py") < text.index("And now?")
 
 
+async def compacted_by_hand(client: Client) -> dict[str, Any]:
+    """A conversation that wrote `one.py` and was compacted then."""
+    about = {"conversationId": await client.conversation()}
+    talk = [user(TALK) for _ in range(4)]
+    await client.ask("append", **about, entries=[user("Go on."), *wrote("one.py"), *talk])
+    await client.ask("compact", **about)
+    return about
+
+
 @pytest.mark.parametrize("how", ["by hand", "of a turn that ended before its reply"])
 async def test_they_are_shown_once_whoever_compacted(make: Any, folder: Path, how: str) -> None:
     (folder / "one.py").write_text("# of one.py\n")
     client, server = await make()
-    about = {"conversationId": await client.conversation()}
-    await client.ask(
-        "append", **about, entries=[user("Go on."), *wrote("one.py"), *(user(TALK) for _ in range(4))]
-    )
-    await client.ask("compact", **about)
+    about = await compacted_by_hand(client)
     if how != "by hand":
         await client.ask("append", **about, entries=[user("And then?")])
     for _ in range(2):
@@ -92,11 +97,7 @@ async def test_they_are_shown_once_whoever_compacted(make: Any, folder: Path, ho
 async def test_they_are_not_shown_after_a_reply(make: Any, folder: Path) -> None:
     (folder / "one.py").write_text("# of one.py\n")
     client, server = await make()
-    about = {"conversationId": await client.conversation()}
-    await client.ask(
-        "append", **about, entries=[user("Go on."), *wrote("one.py"), *(user(TALK) for _ in range(4))]
-    )
-    await client.ask("compact", **about)
+    about = await compacted_by_hand(client)
     (folder / "one.py").rename(folder / "two.py")
     await client.ask("prompt", **about, content="And now?")
     (folder / "two.py").rename(folder / "one.py")

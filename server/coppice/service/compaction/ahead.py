@@ -67,6 +67,7 @@ class Ahead:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._drafts: dict[str, _Draft] = {}
+        # By conversation, the newest compactions of the paths for which a summary was begun.
         self._begun: dict[str, set[int | None]] = {}
         self._left: set[str] = set()
         self._moved: set[str] = set()
