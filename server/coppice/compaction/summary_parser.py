@@ -16,7 +16,7 @@ _PREPARED: Final = re.compile(r"\s*(?:#{1,6} )?\**(?:(Analysis:?|<analysis>)|Sum
 """What opens a summary, or in the group an analysis before it."""
 _DECISION: Final = re.compile(r"\*\*(.{1,2000}?)\*\*(?::\s*(.*))?$")
 LEAST_HEADINGS: Final = 2  # of ours in a summary; of 3,979 recorded messages two have one, none has two
-MOST_CHARS: Final = 400_000  # characters of a summary that are parsed, in 50 ms
+_MOST_CHARS: Final = 400_000  # characters of a summary that are parsed, prose in 50 ms
 _ALIASES: Final = (
     ("constraint", "constraints"),
     ("preference", "constraints"),
@@ -49,7 +49,7 @@ def parse_summary(text: str) -> Summary:
     same, and kept under `other` where they do not. File blocks are taken off, and what a model wrote before
     its summary; headings in fenced code are text.
     """
-    return _Parser().parse(_without_preparation(without_file_blocks(text[:MOST_CHARS])))
+    return _Parser().parse(_without_preparation(without_file_blocks(text[:_MOST_CHARS])))
 
 
 def missing_headings(text: str) -> list[str]:

@@ -1,12 +1,15 @@
 """A model's text as it is stored: its own words, with nothing in it that acts outside of it."""
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coppice.compaction.summary import HEADINGS, NONE
 from coppice.compaction.text.markdown import HEADING, block_parser
 from coppice.escapes import without_sequences
 from coppice.tree.tags import escape_tags
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _EMPTY: Final = re.compile(
     rf"^({'|'.join(heading for heading in HEADINGS if heading != '## Progress')})[ \t]*(?:\n|\Z)"
@@ -15,8 +18,8 @@ _EMPTY: Final = re.compile(
 )
 _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Control characters but for tab and line feed, separators of lines, and what turns the direction of text."""
-_LONGEST: Final = 100_000
-"""Characters of a summary that is parsed as Markdown: 25,000 tokens, for which the parser takes 0.8 s."""
+_LONGEST: Final = 60_000
+"""Characters of a summary that is parsed as Markdown: 15,000 tokens, for which the parser takes 0.5 s."""
 _NEXT: Final = "# Next"
 """The heading of what is appended to the text, in its place."""
 
@@ -25,8 +28,9 @@ def in_format(text: str) -> str | None:
     """`text`, which is safe, as it is stored: with `with_inert_items`. None where it is not in the format."""
     if len(text) > _LONGEST:
         return None
-    inert = with_inert_items(text)
-    return inert if is_in_format(inert) else None
+    tokens = _blocks(text)
+    inert = _with_inert_items(text, tokens)
+    return inert if _is_in_format(inert, tokens if inert == text else _blocks(inert)) else None
 
 
 def is_in_format(text: str) -> bool:
@@ -35,13 +39,29 @@ def is_in_format(text: str) -> bool:
     Headings are those that a reader of CommonMark sees, and what looks like one to others. No block of code
     or comment is open at the end.
     """
-    parser = block_parser()
-    text = f"{text}\n\n{_NEXT}"
-    lines = [line.rstrip() for line in text.split("\n")]
+    return _is_in_format(text, _blocks(text))
+
+
+def with_inert_items(text: str) -> str:
+    """`text` with a backslash before each "#" that makes a heading of a line in a list or a quotation."""
+    return _with_inert_items(text, _blocks(text))
+
+
+def _blocks(text: str) -> "list[Token]":
+    return block_parser().parse(_followed(text))
+
+
+def _followed(text: str) -> str:
+    return f"{text}\n\n{_NEXT}"
+
+
+def _is_in_format(text: str, blocks: "list[Token]") -> bool:
+    deepest = block_parser().options.maxNesting - 1
+    lines = [line.rstrip() for line in _followed(text).split("\n")]
     headings: list[str] = []
     code: set[int] = set()
-    for token in parser.parse(text):
-        if token.level + 1 >= parser.options.maxNesting:
+    for token in blocks:
+        if token.level >= deepest:
             return False  # the parser passes over what is inside
         if token.map and token.type == "heading_open":
             headings.append(lines[token.map[0]])
@@ -51,10 +71,9 @@ def is_in_format(text: str) -> bool:
     return headings == written == [*HEADINGS, _NEXT]
 
 
-def with_inert_items(text: str) -> str:
-    """`text` with a backslash before each "#" that makes a heading of a line in a list or a quotation."""
+def _with_inert_items(text: str, blocks: "list[Token]") -> str:
     lines = text.split("\n")
-    for token in block_parser().parse(text):
+    for token in blocks:
         if token.map and token.type == "heading_open" and token.level and token.markup.startswith("#"):
             number = token.map[0]
             lines[number] = lines[number].replace("#", "\\#", 1)
