@@ -32,7 +32,7 @@ T = TypeVar("T")
 WINDOWS: Final = 5
 MEMORY_LIMIT: Final = 400 * 2**20
 """Bytes of each server."""
-FORKED: Final = 0.8
+FORKED: Final = 0.9
 """The share of servers that are forked. The others import what they need under faults."""
 FAULTS: Final = {
     "none": 10,

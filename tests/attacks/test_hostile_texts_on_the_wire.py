@@ -26,7 +26,7 @@ OTHERS = 30
 PATIENCE = 120.0
 MODEL: dict[str, Any] = {"provider": "openai", "name": "m", "contextWindow": 200_000}
 
-each_text = hostile_texts.each_text(("- a\n",), drawn=16)
+each_text = hostile_texts.each_text(("- a\n",), drawn=8)
 """The service itself gets more of them."""
 
 

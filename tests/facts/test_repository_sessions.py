@@ -87,7 +87,7 @@ def test_what_is_stated_is_so_and_what_is_so_is_stated(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_of_a_hundred_other_sessions_too(tmp_path: Path) -> None:
-    result = judged(tmp_path, 1_000 + SEED % 1_000_000, 100)
+def test_of_sixty_other_sessions_too(tmp_path: Path) -> None:
+    result = judged(tmp_path, 1_000 + SEED % 1_000_000, 60)
     assert len(result.wrong) <= MOST_WRONG * result.claims, result.wrong
     assert result.stated >= LEAST_RECALL * result.true
