@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 
 from coppice.agents import jsonc
 from coppice.agents.edits import Member
-from coppice.agents.jsonc import (
-    MAX_DEPTH,
-    MAX_VALUES,
-    ConfigurationError,
-    with_item,
-    with_member,
-    without_items,
-    without_member,
-)
+from coppice.agents.jsonc import MAX_DEPTH, MAX_VALUES, ConfigurationError
+from coppice.agents.jsonc_edits import with_item, with_member, without_items, without_member
 
 SERVER = {"command": "coppice", "args": ["mcp"]}
 PATH = ("mcpServers", "coppice")
@@ -170,8 +163,9 @@ def test_members_that_are_no_json_are_not_all_read_as_such(monkeypatch: pytest.M
     monkeypatch.setattr(jsonc, "_end_of_json", lambda _, at: read.append(at))
     members = ", ".join(f'"k{number}": [1,]' for number in range(10 * jsonc.MAX_FAILURES))
     text = f'{{"mcpServers": {{}}, {members}}}'
-    changed = with_member(text, PATH, SERVER)
+    jsonc.parsed(text, PATH)
     assert len(read) == jsonc.MAX_FAILURES
+    changed = with_member(text, PATH, SERVER)
     assert without_member(changed, PATH, keep=1) == text
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeGuard
 
 from coppice.agents import files
 from coppice.agents.edits import Edit, OwnFile
-from coppice.agents.jsonc import ConfigurationError, parsed
+from coppice.agents.jsonc import ConfigurationError
 from coppice.operating_system import lock_in_turn, open_lock_file
 
 _RECORD: Final = "connections.json"
@@ -68,17 +68,16 @@ class Connections:
         changes = []
         for path, of_file in _by_file(edits):
             now = files.read(path)
-            original = self._original(agent, path, now, of_file)
+            with _about(path):
+                original = self._original(agent, path, now, of_file)
             taken = next((edit for edit in of_file if self._is_taken(agent, edit, now)), None)
             if taken is not None:
                 raise ConfigurationError(
                     f"{path}: In the place of {taken.what} is something that `coppice connect` "
                     "did not write. Rename it or take it out, then connect again."
                 )
-            try:
+            with _about(path):
                 after = _with(of_file, original)
-            except ConfigurationError as error:
-                raise ConfigurationError(f"{path}: {error}") from error
             changes.append(Change(path, now, after, original))
         return changes
 
@@ -91,7 +90,8 @@ class Connections:
             if others and self._is_shared(path):
                 continue
             now = files.read(path)
-            original = self._original(agent, path, now, of_file)
+            with _about(path):
+                original = self._original(agent, path, now, of_file)
             changes.append(Change(path, now, original, original))
         return changes
 
@@ -257,6 +257,15 @@ def _is_entry(entry: object) -> bool:
     return False
 
 
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Has an error begin with the file that it is about."""
+    try:
+        yield
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+
+
 def _with(edits: Sequence[Edit], text: str | None) -> str | None:
     for edit in edits:
         text = edit.applied(text)
@@ -294,11 +303,8 @@ def _delete_empty(folder: Path) -> None:
 
 
 def _is_empty(text: str) -> bool:
-    if not text.strip():
-        return True
-    with suppress(ConfigurationError):
-        return not parsed(text).slots
-    return False
+    """Whether it has nothing, or an object without a member or a comment."""
+    return "".join(text.split()) in ("", "{}")
 
 
 def _by_file(edits: Iterable[Edit]) -> list[tuple[Path, list[Edit]]]:

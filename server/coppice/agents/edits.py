@@ -1,6 +1,5 @@
 """What is changed in the text of a configuration file, so that it can be taken back."""
 
-import json
 import re
 from abc import ABC, abstractmethod
 from contextlib import suppress
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from coppice.agents import jsonc
+from coppice.agents import jsonc, jsonc_edits
 from coppice.agents.jsonc import ConfigurationError, Value
 from coppice.settings.files import parsed_toml
 
@@ -79,7 +78,7 @@ class Member(Edit):
         place = None if text is None else _place_at(text, self.keys)
         if place is not None and isinstance(self.value, dict) and place.kind != "{":
             raise other_type(self.keys)
-        return jsonc.with_member(text or "{}\n", self.keys, self.value)
+        return jsonc_edits.with_member(text or "{}\n", self.keys, self.value)
 
     @override
     def is_taken(self, text: str) -> bool:
@@ -99,7 +98,7 @@ class Member(Edit):
         earlier = _place_at(before or "", self.keys)
         if before is not None and earlier is not None:
             return text[: place.start] + before[earlier.start : earlier.end] + text[place.end :]
-        return jsonc.without_member(text, self.keys, keep=_depth(before, self.keys[:-1]))
+        return jsonc_edits.without_member(text, self.keys, keep=_depth(before, self.keys[:-1]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,12 +119,12 @@ class Items(Edit):
         present = listed if isinstance(listed, list) else []
         for item in self.items:
             if item not in present:
-                text = jsonc.with_item(text, self.keys, item)
+                text = jsonc_edits.with_item(text, self.keys, item)
         return text
 
     @override
     def removed(self, text: str, before: str | None) -> str:
-        return jsonc.without_items(text, self.keys, self.ours, keep=_depth(before, self.keys))
+        return jsonc_edits.without_items(text, self.keys, self.ours, keep=_depth(before, self.keys))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,22 +259,15 @@ def _depth(text: str | None, keys: tuple[str, ...]) -> int:
 def _places(text: str, keys: tuple[str, ...]) -> list[Value]:
     """The whole value of `text`, and those to which `keys` lead from there; none where it cannot be read."""
     with suppress(ConfigurationError):
-        places = [jsonc.parsed(text, keys)]
-        for key in keys:
-            slot = places[-1].member(key)
-            if slot is None:
-                break
-            places.append(slot.value)
-        return places
+        root = jsonc.parsed(text, keys)
+        return [root, *(slot.value for slot in jsonc.way(root, keys))]
     return []
 
 
 def _value_at(text: str, keys: tuple[str, ...]) -> Any:
-    """The value under `keys`; `_NOTHING` where there is none or it cannot be read."""
+    """The value under `keys`; `_NOTHING` where there is none or the text cannot be read."""
     place = _place_at(text, keys)
-    with suppress(ValueError):
-        return _NOTHING if place is None else json.loads(text[place.start : place.end])
-    return _NOTHING
+    return _NOTHING if place is None else jsonc.data_of(text, place)
 
 
 def _block_at(text: str) -> tuple[int, int] | None:
