@@ -4,13 +4,17 @@ import json
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from mcp_server.conftest import Client, Start
+from systems import needs_links
 
 from coppice.agents.program import Program
 from coppice.mcp.catalogue import TOOLS
 from coppice.mcp.messages import MAX_LINE_BYTES
+from coppice.mcp.options import Options
+from coppice.mcp.tools import HistoryTools
 from coppice.tokens.counting import count_tokens
 
 META = "io.modelcontextprotocol/"
@@ -115,6 +119,22 @@ def test_calls_that_came_before_the_end_are_answered(start: Start) -> None:
     answers = [json.loads(line) for line in out.splitlines()]
     assert sorted(answer["id"] for answer in answers) == list(range(8))
     assert errors == b""
+
+
+@needs_links
+def test_calls_about_a_folder_that_cannot_be_opened_are_all_answered(start: Start, folder: Path) -> None:
+    (folder / "circle").symlink_to("circle")
+    client = start("--workspace", str(folder / "circle" / "project"))
+    for _ in range(5):  # one more than there are threads
+        assert client.result("tools/call", name="note_list")["content"]
+    client.close()
+
+
+def test_a_folder_that_cannot_be_opened_is_named_with_what_to_do() -> None:
+    text, failed = HistoryTools(Options("a\0b")).call("note_list", {}, "test")
+    assert failed
+    assert text.startswith("The folder 'a\\x00b' cannot be opened")
+    assert "--workspace" in text
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from coppice.errors import CoppiceError, UnknownConversationError, sentence_of
+from coppice.errors import CoppiceError, StorageFailedError, UnknownConversationError, sentence_of
 from coppice.mcp.options import Options
 from coppice.mcp.rendering import shortened
 from coppice.service.conversations.following import Updated
@@ -34,13 +34,18 @@ _RESUMES_NO_SUB_AGENT: Final = ("claude-code", "gemini")
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 """An id that a shell takes as one word and a program as no option. Agents give no other."""
 
+_FOLDER_CHARS: Final = 200  # characters of a folder in an error: a model reads it
+
 
 class Project:
-    """What the tools read and write. Thread-safe; everything blocks on the disk."""
+    """What the tools read and write. Thread-safe; everything blocks on the disk.
+
+    Raises StorageFailedError for a folder that no path leads to.
+    """
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.workspace = Path(options.folder).resolve().as_uri()
+        self.workspace = _uri_of(options.folder)
         service = Service()
         service.stores.folders = [self.workspace]
         self.settings = service.settings
@@ -95,6 +100,16 @@ class Project:
                     )
                 yield self._others[url], EVERYTHING
                 self._others[url].rest()
+
+
+def _uri_of(folder: str) -> str:
+    try:
+        return Path(folder).resolve().as_uri()
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
+        raise StorageFailedError(
+            f"The folder {folder[:_FOLDER_CHARS]!r} cannot be opened ({type(error).__name__}). "
+            "Start `coppice mcp` with --workspace and the project's folder."
+        ) from error
 
 
 def label_of(record: ConversationRecord) -> str:

@@ -1,6 +1,7 @@
 """Runs the calls of the five tools. Notes are the same as those of `coppice/note/*`."""
 
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -42,7 +43,9 @@ class HistoryTools:
     """The tools over the stored conversations of one workspace. Thread-safe."""
 
     def __init__(self, options: Options) -> None:
-        self._project = Project(options)
+        self._options = options
+        self._lock = threading.Lock()
+        self._project: Project | None = None
 
     def call(self, name: str, arguments: dict[str, Any], author: str) -> tuple[str, bool]:
         """The text of a result, and whether it is a failure. Raises nothing.
@@ -62,8 +65,10 @@ class HistoryTools:
             return f"An unforeseen error ({type(error).__name__}); please report it with the call.", True
 
     def _result(self, name: str, run: _Run, wanted: BaseModel, author: str) -> str:
-        problem = self._project.transcripts.update() if name in _FOLLOWED else None
-        text = run(self._project, wanted, author)
+        with self._lock:
+            project = self._project = self._project or Project(self._options)
+        problem = project.transcripts.update() if name in _FOLLOWED else None
+        text = run(project, wanted, author)
         return text if problem is None else f"{text}\n({problem})"
 
 
