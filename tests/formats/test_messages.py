@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coppice.errors import ImportFailedError
-from coppice.formats.reading import open_session
+from coppice.formats.reading import MAX_ARRAY_BYTES, open_session
 from coppice.tree.entries import CompactionEntry, MessageEntry
 from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserMessage
 
@@ -67,6 +67,15 @@ def test_an_array_that_can_be_read_and_not_written_is_refused() -> None:
     for depth in range(900, 1000):
         with pytest.raises(ImportFailedError, match="no session that Coppice knows"):
             open_session(f"{'[' * depth}{']' * depth}")
+
+
+def test_an_array_of_any_size_is_not_parsed_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither as an array nor as a line, whose limit is higher."""
+    parsed: list[int] = []
+    monkeypatch.setattr(json, "loads", lambda text, **_: parsed.append(len(text)))
+    with pytest.raises(ImportFailedError, match=r"at most 8 MiB; .* `jq -c '\.\[\]' FILE`"):
+        open_session(f" [{'{},' * (MAX_ARRAY_BYTES // 3)}{{}}]")
+    assert not parsed
 
 
 def test_lines_after_one_that_begins_as_an_array_are_read() -> None:

@@ -16,7 +16,13 @@ from coppice.formats.warning_log import WarningLog
 LINES_TO_RECOGNIZE: Final = 1000
 """How many readable lines are looked at before a file counts as none of the formats."""
 
-_ARRAY_BYTES: Final = 64 * 2**20  # twice the longest line that is read
+MAX_ARRAY_BYTES: Final = 8 * 2**20
+"""Of a JSON array, which is parsed in one call: of the smallest elements it takes 0.4 GB, and while it is
+parsed no other thread runs, for half a second. A conversation of messages is seldom that long."""
+_ARRAY_LIMIT: Final = (
+    f" A JSON array is read where it is whole and has at most {MAX_ARRAY_BYTES // 2**20} MiB; "
+    "write the elements of a longer one one a line, as `jq -c '.[]' FILE` does."
+)
 
 _START_BYTES: Final = 2**16  # bytes that decide whether a file is empty or binary: the first read
 
@@ -37,9 +43,11 @@ def open_session(
         raise ImportFailedError("The file is empty. Choose a file that holds a session.")
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ImportFailedError("The file is UTF-16. Save it as UTF-8 and import it again.")
+    hint = ""
     if start.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
+        hint = _ARRAY_LIMIT
         opened = _of_array(opened, on_read) or opened
-    chosen = _recognized(opened, start) if format_ == AUTO else format_named(format_)
+    chosen = _recognized(opened, start, hint) if format_ == AUTO else format_named(format_)
     return chosen.open(opened)
 
 
@@ -67,16 +75,16 @@ def open_growing(
 def _of_array(source: Source, on_read: OnRead | None) -> Source | None:
     """The elements of a JSON array, one a line; None where it is none, or too long to be read at once."""
     with source.open() as file:
-        text = file.read(_ARRAY_BYTES + 1)
+        text = file.read(MAX_ARRAY_BYTES + 1)
     try:
-        values = json.loads(text) if len(text) <= _ARRAY_BYTES else None
+        values = json.loads(text) if len(text) <= MAX_ARRAY_BYTES else None
         lines = None if values is None else "".join(f"{json.dumps(each)}\n" for each in values)
     except (ValueError, RecursionError):
         return None
     return None if lines is None else Source(lines, on_read)
 
 
-def _recognized(source: Source, start: bytes) -> Format:
+def _recognized(source: Source, start: bytes, hint: str) -> Format:
     with source.open() as file:
         for line in itertools.islice(read_objects(file, WarningLog()), LINES_TO_RECOGNIZE):
             for format_ in FORMATS:
@@ -86,5 +94,5 @@ def _recognized(source: Source, start: bytes) -> Format:
         raise ImportFailedError("The file is binary. Choose a session file: text, one JSON object a line.")
     raise ImportFailedError(
         f"This file is no session that Coppice knows ({READABLE_TITLES}, one JSON object a line). "
-        "Choose another file."
+        f"Choose another file.{hint}"
     )
