@@ -152,3 +152,12 @@ def test_each_publication_is_dated_also_beside_one_that_does_not_fit_and_listed_
     session = [user("Reply"), *(m for text in texts for m in run(f"gh pr comment 7 --body '{text}'", "ok"))]
     summary = parse_summary(summarize_offline(request(session, max_tokens=600)))
     assert summary.done == (f"Written then with `gh pr comment 7`: {TEXT}",)
+
+
+@pytest.mark.parametrize("last", ["*It is not fixed.*", "“Not fixed.”", "(It is not fixed.)", "还没有修好！"])
+def test_a_sentence_that_ends_within_marks_gets_no_second_full_stop(last: str) -> None:
+    comments = [run(f"jira comment {n} 'I tried it on rows {n}.\n\n{last}'", "ok") for n in (7, 9)]
+    done = parse_summary(summarize_offline(request([user("Reply to them"), *comments[0], *comments[1]]))).done
+    assert done == tuple(
+        f"Written then with `jira comment {n}`: I tried it on rows {n}. {last}" for n in (9, 7)
+    )

@@ -21,6 +21,9 @@ _SHORT_LINE: Final = 30
 """Characters of a line that its writer ended on purpose (guess)."""
 _QUOTES: Final = re.compile('["“”„‟«»＂ʺ˝״″‶❝❞❠〝〞〟〃ˮ˶🙶🙷🙸]')
 """Quotation marks, but for the single ones, and what looks like them."""
+_CLOSING: Final = "\"')]*_”』」）"
+"""What may follow the mark at the end of a sentence."""
+_MARKS: Final = (".", "!", "?", ":", "…", "。", "！", "？", "：")
 _OPEN_END: Final = re.compile(r"[A-Za-z0-9,;\-—'\")`]$")
 
 
@@ -109,5 +112,5 @@ def marked(text: str) -> str:
 
 
 def ended(text: str) -> str:
-    """`text` with a mark at its end."""
-    return text if text.endswith((".", "!", "?", "。", "：", ":", "…", ELISION)) else f"{text}."
+    """`text` with a mark at its end, which quotation marks, brackets and emphasis may follow."""
+    return text if text.rstrip(_CLOSING).endswith(_MARKS) else f"{text}."
