@@ -180,6 +180,9 @@ def test_what_the_kept_messages_settle_is_not_blocked() -> None:
     asked = request(failing, kept_messages=following)
     assert parse_summary(summarize_offline(asked)).blocked == ()
     assert "Commit abcdef1 Add a" in parts_of(asked).state
+    unseen = request(failing, kept_messages=run('git commit -qam "Add a" -m "It splits them."', ""))
+    assert "Commit “Add a”\n" in f"{parts_of(unseen).state}\n"
+    assert "Commit “Add a”: It splits them." in summarize_offline(unseen)
 
 
 def test_the_focus_comes_first_and_a_focus_without_a_match_is_reported() -> None:

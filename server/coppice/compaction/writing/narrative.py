@@ -362,7 +362,7 @@ def _documents(
 def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
     for place, commit in enumerate(reversed(now.commits)):
         if commit.body:
-            text = f"Commit {commit.hash or commit.subject}: {one_line(commit.body)}"
+            text = f"Commit {commit.hash or in_quotes(commit.subject)}: {one_line(commit.body)}"
             yield Line("done", referenced(text, commit.entry_id, references), 1_000 + place)
 
 

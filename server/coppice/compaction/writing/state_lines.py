@@ -6,7 +6,7 @@ from typing import Final
 from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.checking.stated import Statements
 from coppice.compaction.facts.usage import LEFT_OUT
-from coppice.compaction.text.sentences import one_line
+from coppice.compaction.text.sentences import in_quotes, one_line
 from coppice.compaction.writing.references import referenced
 from coppice.protocol.state import Check, Commit, Fact, Job, RanCommand, UsedCommand, WorkState
 from coppice.tree.tags import escape_tags
@@ -162,7 +162,8 @@ def _check(check: Check) -> str:
 def _commit(commit: Commit, branch: str) -> str:
     where = [f"on {commit.branch}"] if commit.branch and commit.branch != branch else []
     where += ["pushed"] if commit.pushed else []
-    named = " ".join(filter(None, ("Commit", commit.hash, commit.subject)))
+    subject = commit.subject if commit.hash or not commit.subject else in_quotes(commit.subject)
+    named = " ".join(filter(None, ("Commit", commit.hash, subject)))
     return f"{named} ({', '.join(where)})" if where else named
 
 
