@@ -65,16 +65,19 @@ def is_foreign(text: str) -> bool:
 
 def recorded_lines(text: str, *, overtaken: bool) -> Iterator[str]:
     """The lines of a summary as it was written, without what a program wrote before it, and with marks for
-    code and, of one that is `overtaken`, for the work under way and the next steps after it.
+    code and, of one that is `overtaken`, for the work under way and the next steps after it; a heading of
+    other next steps says that they are of then.
     """
-    left_out = marked = False
+    left_out = marked = is_next = False
     for line, fenced in _lines(_without_preparation(text)):
         words = _NUMBERED_HEADING.fullmatch(line.rstrip())
         if name := _heading_in(line) or (words[1] if words else ""):
             section = _section_of(name)
-            left_out = overtaken and (section == "in_progress" or (left_out and section == "next_steps"))
+            is_next = section == "next_steps"
+            left_out = overtaken and (section == "in_progress" or (left_out and is_next))
         if not fenced and not left_out:
-            yield line
+            is_heading = overtaken and name and is_next
+            yield f"{line.rstrip().removesuffix(':')} (then):" if is_heading else line
         elif not marked:
             yield ELISION
         marked = fenced or left_out
