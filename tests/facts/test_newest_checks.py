@@ -22,15 +22,20 @@ def test_a_run_whose_result_nothing_shows_takes_the_earlier_one_away() -> None:
     assert [check.command for check in seen.checks] == []
 
 
-def test_a_pass_before_most_changes_is_not_listed_beside_a_newer_one() -> None:
+def test_a_pass_before_most_changes_comes_last_and_only_the_newest_of_its_purpose() -> None:
     seen = state(
         *run("mypy src", "Success: no issues found"),
+        *run("mypy src tests", "Success: no issues found"),
         *edit("src/a.py"),
         *run("pytest", "3 passed"),
         *edit("src/b.py"),
+        *run('git commit -am "Add b"', "[main abcdef1] Add b"),
     )
-    lines = [line for line in state_lines(seen, {}) if "passed" in line]
-    assert lines == ["- `pytest` passed: 3 passed; changed since: src/b.py"]
+    assert list(state_lines(seen, {}))[1:] == [
+        "- `pytest` passed: 3 passed; changed since: src/b.py",
+        "- Commit abcdef1 Add b",
+        "- `mypy src tests` passed: Success: no issues found; changed since: src/a.py, src/b.py",
+    ]
 
 
 @pytest.mark.parametrize(

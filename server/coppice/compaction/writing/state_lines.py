@@ -1,6 +1,6 @@
 """The state of the work as lines of a summary, the most important first."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
@@ -64,7 +64,7 @@ def fitting_lines(
 
 def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str]:
     """Each fact as a list item, on one line, unable to close a tag. Of passed checks those after which the
-    fewest files were changed.
+    fewest files were changed, and at the end those of other purposes.
     """
     passed = [each for each in state.checks[::-1] if each.passed]
     run = {each.command for each in state.checks}
@@ -90,6 +90,7 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
             if each.state == "failed" and each.command not in run
         ),
         *_used(state),
+        *((_check(each), each) for each in _outdated(passed, fewest)),
     ]
     for text, fact in facts[:_MOST_LINES]:
         yield f"- {escape_tags(one_line(referenced(text, fact.entry_id, references)))}"
@@ -116,6 +117,15 @@ def _command_in(line: str, beginning: str) -> tuple[str, ...] | None:
         if words and words[-1].startswith("-"):
             words.pop()
     return *words, line.rpartition(" ")[2] if line.endswith("]") else ""
+
+
+def _outdated(passed: Sequence[Check], fewest: int) -> Iterator[Check]:
+    """Of `passed`, newest first, the newest of each purpose of which none is as of the fewest changes."""
+    purposes = [_purpose(each) for each in passed if len(each.changed_since) == fewest]
+    for each in passed:
+        if _purpose(each) not in purposes:
+            purposes.append(_purpose(each))
+            yield each
 
 
 def _running(state: WorkState) -> list[Job]:
