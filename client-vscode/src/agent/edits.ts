@@ -12,18 +12,20 @@ const QUOTED = 80;
 const MOST_PLACES = 1_000_000;
 
 /**
- * The text with every edit applied, one after the other. Line ends of the file are kept: a model writes `\n`.
+ * The text with every edit applied, one after the other. Line ends of the file are kept: a model writes `\n`. In a file
+ * with both kinds an edit has those of its place.
  * Throws `ToolError` where an edit does not match exactly one place, and where the text would be too large: larger than
  * `LARGEST` and than it was.
  */
 export function withEdits(text: string, edits: readonly TextEdit[]): string {
-  const ends = text.includes("\r\n") ? "\r\n" : "\n";
+  const kinds = text.includes("\r\n") ? ["\r\n", "\n"] : ["\n"];
   let changed = text;
   let all = 0;
   for (const [at, { oldText, newText, replaceAll }] of edits.entries()) {
     const number = edits.length > 1 ? `Edit ${at + 1}: ` : "";
     if (oldText === "") throw new ToolError(`${number}oldText is empty. Use write_file for a new file or the whole content.`);
-    const [from, to] = [withLineEnds(oldText, ends), withLineEnds(newText, ends)];
+    const forms = kinds.map((ends) => [withLineEnds(oldText, ends), withLineEnds(newText, ends)] as const);
+    const [from, to] = forms.find(([form]) => placesOf(form, changed).length > 0) ?? [oldText, newText];
     if (from === to) throw new ToolError(`${number}oldText and newText are the same.`);
     const places = placesOf(from, changed);
     const count = places.length;

@@ -62,6 +62,6 @@ export function decoded(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new ToolError("This file is not encoded in UTF-8.");
+    throw new ToolError("This file is not encoded in UTF-8, the only encoding that is read here. Convert it to UTF-8.");
   }
 }

@@ -49,12 +49,28 @@ test("a file that the editor loads late is changed in the editor", async () => {
   assert.deepEqual([document.getText(), document.isDirty, onDisk(path)], ["c\n", false, "c\n"]);
 });
 
-test("the text of a document with one kind of line ends is used where the file has two", async () => {
-  const [path, document] = await opened("mixed", "a\r\nb\n");
+test("an edit of a file with two kinds of line ends, which a document has as one, changes no other line", async () => {
+  const [path, document] = await opened("mixed", "a\r\nb\nc\n");
   document.replace(new Range(1, 3), "\n");
   document.isDirty = false;
-  assert.equal(await readText(path), "a\nb\n");
+  assert.equal(await readText(path), "a\r\nb\nc\n");
+  await writeText(path, "a\r\nb\nd\n");
+  assert.equal(onDisk(path), "a\r\nb\nd\n");
 });
+
+for (const isUnsaved of [false, true]) {
+  test(`a file that is open in another encoding than its own is not edited, ${isUnsaved ? "nor saved with" : "without"} unsaved changes`, async () => {
+    const path = join(folder, `latin-${isUnsaved}`);
+    const bytes = Buffer.from("# Andr\xe9\nport = 1\n", "latin1");
+    writeFileSync(path, bytes);
+    const document = await workspace.openTextDocument(Uri.file(path));
+    if (isUnsaved) document.replace(new Range(0, 0), "mine ");
+    const text = document.getText().replace("port = 1", "port = 2");
+    await assert.rejects(readText(path), /open in the editor as utf8.*Reopen with Encoding.*converted to UTF-8/);
+    await assert.rejects(writeText(path, text), /Reopen with Encoding/);
+    assert.deepEqual(readFileSync(path), bytes);
+  });
+}
 
 test("a file whose tab is closed while it is edited is saved all the same", async () => {
   const [path, document] = await opened("closed", "a\n");

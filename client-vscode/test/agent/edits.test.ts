@@ -12,6 +12,11 @@ test("edits are applied one after the other, and keep the file's line ends", () 
   assert.equal(withEdits("a a a", [{ oldText: "a", newText: "$&", replaceAll: true }]), "$& $& $&");
 });
 
+test("an edit of lines with the less usual line end of their file keeps both kinds", () => {
+  assert.equal(withEdits("a\r\nb\nc\n", [{ oldText: "b\nc", newText: "d\ne" }]), "a\r\nd\ne\n");
+  assert.equal(withEdits("a\r\nb\nc\n", [{ oldText: "a\nb", newText: "d\ne" }]), "d\r\ne\nc\n");
+});
+
 for (const [oldText, why] of [["", /empty/], ["x", /not in the file/], ["a", /2 times/], ["b", /the same/]] as const) {
   test(`an edit of ${JSON.stringify(oldText)} is refused`, () => {
     assert.throws(() => withEdits("a b a", [{ oldText, newText: "b" }]), why);

@@ -16,12 +16,16 @@ export async function readText(path: string): Promise<string | null> {
     const text = await textOfFile(path);
     return text && withoutMark(text);
   }
-  if (document.isDirty) return document.getText();
+  // Also of one with unsaved changes: an edit saves the whole document.
   const text = await textOnDisk(document);
-  return isCurrent(document, text) ? document.getText() : text;
+  return document.isDirty ? document.getText() : text;
 }
 
-/** Replaces the whole text as one step that the editor can undo; saves it, and gives what was saved. */
+/**
+ * Replaces the whole text as one step that the editor can undo; saves it, and gives what was saved. A file that the
+ * editor would save in another way than it is (one that it has not loaded again, or with two kinds of line ends) is
+ * written on the disk. What stays the same in the text stays the same in the file, byte by byte.
+ */
 export async function writeText(path: string, text: string): Promise<string> {
   const uri = vscode.Uri.file(path);
   const edit = new vscode.WorkspaceEdit();
@@ -32,11 +36,10 @@ export async function writeText(path: string, text: string): Promise<string> {
     return text;
   }
   const document = await vscode.workspace.openTextDocument(uri);
-  const isLoaded = await becomesCurrent(document);
+  await becomesCurrent(document);
   const now = await readText(path);
   if (now === null || !isSame(now, before)) throw new ToolError(`${path} has changed meanwhile, so nothing was written. Read it again.`);
-  if (!isLoaded) {
-    // An edit of the older text could not be saved.
+  if (now !== document.getText()) {
     await vscode.workspace.fs.writeFile(uri, await vscode.workspace.encode(text, { encoding: document.encoding }));
     return text;
   }
@@ -62,24 +65,25 @@ function isCurrent(document: vscode.TextDocument, onDisk: string | null): boolea
   return document.isDirty || (onDisk !== null && isSame(onDisk, document.getText()));
 }
 
-/** Waits until VS Code has loaded what is on the disk. False where it does not, as in folders that it does not watch. */
-async function becomesCurrent(document: vscode.TextDocument): Promise<boolean> {
+/** Waits until VS Code has loaded what is on the disk, which it does not in folders that it does not watch. */
+async function becomesCurrent(document: vscode.TextDocument): Promise<void> {
   const until = Date.now() + RELOAD_MS;
-  while (!document.isDirty && !isCurrent(document, await textOnDisk(document))) {
-    if (Date.now() >= until) return false;
+  while (!isCurrent(document, await textOnDisk(document)) && Date.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
-  return true;
 }
 
+/** Throws where the editor would save the text as other bytes than the file has: decoding has lost some. */
 async function textOnDisk({ uri, encoding }: vscode.TextDocument): Promise<string | null> {
   const bytes = await bytesOfFile(uri.fsPath);
   if (bytes === null) return null;
-  try {
-    return withoutMark(await vscode.workspace.decode(bytes, { encoding }));
-  } catch {
+  const text = await vscode.workspace.decode(bytes, { encoding }).then(withoutMark, () => {
     throw new ToolError(`${uri.fsPath} is a binary file on the disk.`);
+  });
+  if (!Buffer.from(await vscode.workspace.encode(text, { encoding })).equals(bytes)) {
+    throw new ToolError(`${uri.fsPath} is open in the editor as ${encoding}, but it has bytes that the editor would save as others, so an edit would change characters elsewhere in it. The user has to choose “Reopen with Encoding” for it in the editor, or the file has to be converted to UTF-8.`);
   }
+  return text;
 }
 
 /** As a document has it. */
