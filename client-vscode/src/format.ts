@@ -24,6 +24,11 @@ export function visible(text: string): string {
   return text.replace(INVISIBLE, (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`);
 }
 
+/** `visible` on one line. */
+export function visibleLine(text: string): string {
+  return visible(text).replaceAll("\n", "<U+000A>");
+}
+
 /** Text without the characters that do not show. */
 export function withoutHidden(text: string): string {
   return text.replace(INVISIBLE, "");

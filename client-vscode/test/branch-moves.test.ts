@@ -72,7 +72,7 @@ test("what is written after the conversation has gone on is refused", async () =
   assert.deepEqual(await workspace.files(), TWO);
 });
 
-const ALL = "notes, only-one, only-two";
+const ALL = '"notes", "only-one", "only-two"';
 const NOTES: [name: string, choices: Parameters<typeof branches>[1][], note: RegExp | undefined][] = [
   ["with its files", ["both"], undefined],
   ["without them", ["conversation"], new RegExp(`without its files\\. These files are not as this conversation left them\\..* ${ALL}\\.$`)],
@@ -123,7 +123,7 @@ for (const choice of ["finish", "leave", "cancel"] as const) {
     await later.files.resume(() => undefined);
     await later.files.settled("c");
     await later.notes.beforeTurn("c");
-    assert.match(conversation.notes.join(), choice === "finish" ? new RegExp(`: ${ALL}\\.$`) : /cut off\. .*: only-two\.$/);
+    assert.match(conversation.notes.join(), choice === "finish" ? new RegExp(`: ${ALL}\\.$`) : /cut off\. .*: "only-two"\.$/);
   });
 }
 

@@ -49,7 +49,7 @@ scene("a question leads to a changed file: the model reads, its edit is changed,
   await edit.getByRole("button", { name: "Undo" }).click();
   await edit.getByText("Undone").waitFor();
   await until("the file is as before", () => file() === before);
-  await chat.frame.getByText("The user undid your change of src/api.py").waitFor();
+  await chat.frame.getByText('The user undid your change of "src/api.py"').waitFor();
   // What was undone is one step of the editor's own history.
   await window.editorText.first().click();
   await window.page.keyboard.press("Control+Z");

@@ -78,7 +78,7 @@ scene("the files go along with the branch: what the model and a command changed 
   equal(text("notes.txt"), "one\n");
   await chat.replies.filter({ hasText: "I will read it again." }).waitFor();
   await chat.rests();
-  match(JSON.stringify(provider.asked.at(-1)?.messages), /not as this conversation left them\. Read them again before you change them: made\.txt, notes\.txt/);
+  match(JSON.stringify(provider.asked.at(-1)?.messages), /not as this conversation left them\. Read them again before you change them: \\"made\.txt\\", \\"notes\.txt\\"/);
 });
 
 const ALONE = { "coppice.chat.confirmTools": "never", "coppice.chat.branchFiles": "always", "coppice.branchSummary.ask": "never" };

@@ -1,5 +1,5 @@
 /** Taking back an edit that a conversation holds, which may come from anywhere. */
-import { visible } from "../format";
+import { visibleLine } from "../format";
 import { takenBack } from "./change";
 import { ToolError } from "./errors";
 import type { FileChange } from "./file-change";
@@ -38,6 +38,6 @@ export async function undo(change: FileChange, host: UndoHost): Promise<boolean>
 async function described(path: string, text: string | null, folders: readonly string[]): Promise<string> {
   const place = await placeOf(folders, path);
   const sensitivity = await sensitivityOf(place, true);
-  const line = `${visible(place.shown).replaceAll("\n", "<U+000A>")}${text === null ? " (deleted)" : ""}`;
+  const line = `${visibleLine(place.shown)}${text === null ? " (deleted)" : ""}`;
   return sensitivity === undefined ? line : `${line}: ${WARNINGS[sensitivity]}`;
 }

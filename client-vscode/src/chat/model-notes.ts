@@ -1,6 +1,7 @@
 import type * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { quotedName } from "../context/tags";
 import { counted } from "../format";
 import type { WorkspaceSnapshots } from "../snapshots/workspace";
 import type { BranchStates } from "./branch-states";
@@ -41,7 +42,7 @@ export class ModelNotes {
     if (names === undefined || left.isOld) return "The files may not be as this conversation left them. Read them again before you change them.";
     if (names.length === 0) return undefined;
     const more = names.length > MOST_NAMED ? ` and ${counted(names.length - MOST_NAMED, "more file")}` : "";
-    return `These files are not as this conversation left them. Read them again before you change them: ${names.slice(0, MOST_NAMED).join(", ")}${more}.`;
+    return `These files are not as this conversation left them. Read them again before you change them: ${names.slice(0, MOST_NAMED).map(quotedName).join(", ")}${more}.`;
   }
 
   async #changedSince(conversationId: string, state: string | undefined): Promise<string[] | undefined> {

@@ -1,6 +1,7 @@
 import type { Approvals } from "../approvals/approvals";
 import type { ApprovalDecision } from "../approvals/approval";
 import type { CoppiceClient } from "../client";
+import { attribute } from "../context/tags";
 import type { Conversations } from "../conversations";
 import { CoppiceError, ServerEndedError } from "../errors";
 import type { PromptUpdate } from "../protocol.gen";
@@ -29,7 +30,7 @@ export class Sending {
     const asked = this.approvals.decide(id, decision);
     if (asked?.interrupted !== true || asked.conversationId !== page.shown.id) return;
     if (decision.kind !== "deny") {
-      await this.send(page, `Your call of ${asked.tool} was interrupted before I could approve it. I approve it: make the same call again.`);
+      await this.send(page, `Your call of ${attribute(asked.tool)} was interrupted before I could approve it. I approve it: make the same call again.`);
     } else if (decision.message !== undefined) {
       await this.send(page, decision.message);
     }

@@ -1,12 +1,12 @@
 /** Attachments as they are in a message: a text block each, in a tag that its content cannot close. */
 
-import { tagged } from "./tags";
+import { tagged, withoutEnding } from "./tags";
 
 const OPENING = /^<attachment title="([^"]*)">\n/;
 const CLOSING = "\n</attachment>";
 
 export function attachmentBlock(title: string, text: string): string {
-  return tagged("attachment", ` title="${title.replace(/["\n]/g, "'")}"`, text);
+  return tagged("attachment", ` title="${withoutEnding(title, "'")}"`, text);
 }
 
 /** The title and the text of an attachment's block; undefined for any other text. */

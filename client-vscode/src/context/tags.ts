@@ -1,4 +1,6 @@
-/** Text that is put between tags, made unable to open or close them, as the server's `tree/tags.py` does it. */
+/** Text that is put between tags, made unable to open or close them, as the server's `tree/tags.py` does it; and names within sentences. */
+
+import { visibleLine } from "../format";
 
 const BRACKETS = /[<＜﹤‹〈〈⟨❬❮⧼˂ᐸ≺≮]/gu;
 const SLASHES = /[/／⁄∕⧸⟋\\]/u;
@@ -48,6 +50,22 @@ function begins(text: string, from: number, letters: string): boolean {
     }
   }
   return false;
+}
+
+/** Marks that end an attribute or a line. */
+const ENDING = /["\p{Cc}\u2028\u2029]/gu;
+
+/**
+ * A name from outside, within a sentence that a model reads as the user's: on one line, in quotes, which it cannot end,
+ * and without the beginning of a tag.
+ */
+export function quotedName(name: string): string {
+  return `"${visibleLine(name.replace(BRACKETS, "&lt;")).replaceAll('"', "&quot;")}"`;
+}
+
+/** A title from outside, whole, as a value of an attribute: each mark that could end it is `mark`. */
+export function withoutEnding(title: string, mark: string): string {
+  return title.replace(ENDING, mark);
 }
 
 /** A value of an attribute, which no mark in it can end. */

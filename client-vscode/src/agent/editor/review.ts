@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import type { ChatAccess, Feature } from "../../chat/feature";
 import type { FromPage, ToPage } from "../../chat/messages";
 import type { CoppiceClient } from "../../client";
+import { quotedName } from "../../context/tags";
 import { entryOf } from "../../entries";
 import { takenBack } from "../change";
 import { ToolError } from "../errors";
@@ -71,7 +72,7 @@ export class EditReview implements Feature {
     if (!this.host.isTrusted) throw new ToolError("This workspace is not trusted: nothing in it can be changed.");
     if (!(await undo(change, this.host))) return;
     await this.mark([toolCallId], "undone");
-    await this.inform(conversationId, `The user undid your change of ${change.path}. It is as it was before that change.`);
+    await this.inform(conversationId, `The user undid your change of ${quotedName(change.path)}. It is as it was before that change.`);
   }
 
   /** The change in the editor's own view of differences. */
