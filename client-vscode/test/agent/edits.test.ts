@@ -12,9 +12,21 @@ test("edits are applied one after the other, and keep the file's line ends", () 
   assert.equal(withEdits("a a a", [{ oldText: "a", newText: "$&", replaceAll: true }]), "$& $& $&");
 });
 
-test("an edit of lines with the less usual line end of their file keeps both kinds", () => {
-  assert.equal(withEdits("a\r\nb\nc\n", [{ oldText: "b\nc", newText: "d\ne" }]), "a\r\nd\ne\n");
-  assert.equal(withEdits("a\r\nb\nc\n", [{ oldText: "a\nb", newText: "d\ne" }]), "d\r\ne\nc\n");
+const MIXED = "x\r\ny\r\nx\ny\nz";
+const IN_MIXED: [oldText: string, newText: string, replaceAll: boolean, after: string][] = [
+  ["y\nx", "a\nb", false, "x\r\na\r\nb\ny\nz"],
+  ["x\ny\nz", "a\nb\nc", false, "x\r\ny\r\na\nb\nc"],
+  ["z", "z\na", false, "x\r\ny\r\nx\ny\nz\na"],
+  ["x\ny", "a\nb\nc", true, "a\r\nb\r\nc\r\na\nb\nc\nz"],
+];
+for (const [oldText, newText, replaceAll, expected] of IN_MIXED) {
+  test(`in a file with both kinds of line ends ${JSON.stringify(newText)} has those of its place, and all else stays`, () => {
+    assert.equal(withEdits(MIXED, [{ oldText, newText, replaceAll }]), expected);
+  });
+}
+
+test("the same lines with other line ends are a second place", () => {
+  assert.throws(() => withEdits(MIXED, [{ oldText: "x\ny", newText: "a" }]), /2 times/);
 });
 
 for (const [oldText, why] of [["", /empty/], ["x", /not in the file/], ["a", /2 times/], ["b", /the same/]] as const) {
