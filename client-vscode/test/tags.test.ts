@@ -51,7 +51,7 @@ test("a name stays within its quotes and on its line, and a usual one is as it i
 test("a name of a file is no sentence of the user's in a note to the model, nor a line of the system prompt or of an attachment", async () => {
   const appended: string[] = [];
   const client = { request: (_method: string, { entries }: { entries: { content: string }[] }) => { appended.push(...entries.map(({ content }) => content)); return Promise.resolve({}); } };
-  const snapshots = { foresee: () => Promise.resolve({ now: "now" }), differences: () => Promise.resolve([{ shown: LINES }]), warn: assert.fail };
+  const snapshots = { foresee: () => Promise.resolve({ now: "now" }), differences: () => Promise.resolve([{ shown: LINES }]), warn: () => { assert.fail(); } };
   const memory = { get: () => ({ c: ["The user went to this branch without its files."] }), update: () => Promise.resolve() };
   const notes = new ModelNotes(client as never, snapshots as never, { at: () => Promise.resolve({ state: "left", isOld: false, leafId: "l" }) }, memory as never);
   await notes.beforeTurn("c");

@@ -6,54 +6,8 @@ import ignore from "ignore";
 import { withoutHidden } from "../format";
 import { isCheckout, isIgnored } from "../ignoring/files";
 import { SECRET_NAMES } from "../protocol.gen";
+import { CONTROL } from "./control-names";
 import type { Place } from "./paths";
-
-/** Files without a dot that make an editor, Git, a shell, a build service or an agent run, allow or believe something. */
-const CONTROL = [
-  // Of a folder that can become a repository.
-  "HEAD",
-  "*.git/",
-  "**/hooks/update",
-  ...["applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge"],
-  ...["pre-push", "pre-receive", "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate"],
-  ...["fsmonitor-watchman", "post-index-change"],
-  "lefthook.y*ml",
-  "*.code-workspace",
-  ".envrc",
-  "mise*.toml",
-  "rust-toolchain",
-  "rust-toolchain.toml",
-  "gradle-wrapper.properties",
-  "node_modules/",
-  "site-packages/",
-  "pyvenv.cfg",
-  "config.fish",
-  "*profile.ps1",
-  "opencode.json*",
-  "mcp.json",
-  "AGENT.md",
-  "AGENTS*.md",
-  "CLAUDE*.md",
-  "GEMINI.md",
-  "QWEN.md",
-  "HERMES.md",
-  "WARP.md",
-  "CRUSH.md",
-  "SOUL.md",
-  "HEARTBEAT.md",
-  "MEMORY.md",
-  // Of builds, which language servers and extensions read, or run, when they are saved.
-  ...["build.rs", "package.json", "CMakeLists.txt", "flake.nix", "NuGet.Config", "go.work", "*.gradle", "*.gradle.kts"],
-  ...["*.csproj", "*.fsproj", "*.vbproj", "*.vcxproj", "*.props", "*.targets"],
-  ...["js", "cjs", "mjs", "ts", "cts", "mts"].map((ending) => `*.config.${ending}`),
-  // Of agents.
-  "SKILL.md",
-  "*instructions.md",
-  // Of Python, which runs them at each start.
-  "*.pth",
-  "sitecustomize.py",
-  "usercustomize.py",
-];
 
 /**
  * Every file and folder with a dot is a tool's own: its settings name programs and modules, or instruct an agent, and

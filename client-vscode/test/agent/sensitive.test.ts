@@ -116,6 +116,11 @@ const CONTROL = [
   "AGENT.md", "docs/agent.md", "WARP.md", "CRUSH.md", "SOUL.md", "agents/heartbeat.md", "MEMORY.md", "lib/sitecustomize.py", "usercustomize.py", ".goosehints", ".rules", ".junie/guidelines.md", ".augment/rules/a.md", ".amazonq/rules/a.md", ".trae/rules/a.md", ".factory/x",
   "build.rs", "lib/package.json", "CMakeLists.txt", "flake.nix", "nuget.config", "go.work", "app/build.gradle", "settings.gradle.kts", "a/App.csproj", "Directory.Build.targets", "a.props",
   "eslint.config.js", "web/vite.config.mts", "skills/x/SKILL.md", "docs/python.instructions.md", "lib/x.pth",
+  "Makefile", "lib/GNUmakefile", "rules.mk", "cmake/find.cmake", "CMakePresets.json", "configure", "meson.build", "BUILD", "lib/BUILD.bazel", "defs.bzl", "build.zig", "app.pro", "platformio.ini",
+  "Cargo.toml", "pom.xml", "build.sbt", "gradle.properties", "gradle/libs.versions.toml", "gradlew", "Directory.Build.rsp", "Shop.sln", "global.json", "mix.exs", "hie.yaml", "Package.swift", "pubspec.yaml",
+  "latexmkrc", "docs/conf.py", "docs/source/conf.py", "shell.nix", "pyproject.toml", "setup.py", "setup.cfg", "requirements-dev.txt", "Pipfile", "Gemfile", "shop.gemspec", "composer.json", "pnpm-workspace.yaml",
+  "mypy.ini", "pylintrc", "tox.ini", "pytest.ini", "vitest.workspace.ts", "karma.conf.js", "tsconfig.json", "tsconfig.build.json", "babel.config.json", "analysis_options.yaml", "phpstan.neon.dist", "phpunit.xml",
+  "justfile", "Taskfile.yml", "Rakefile", "gulpfile.ts", "noxfile.py", "app/Dockerfile", "Dockerfile.dev", "compose.yaml", "Jenkinsfile", "azure-pipelines.yml",
   "AGENTS.md", "lib/AGENTS.md", "QWEN.md", ".hermes.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md",
 ];
 
@@ -130,8 +135,9 @@ test("files that make programs run are asked about each time, also after edits w
     }
   }
   assert.equal(disk.asked.length, 2 * CONTROL.length);
+  const sources = ["src/main.rs", "src/build/a.py", "workspace/a.ts", "configure/a.py", "dune/a.ml", "tests/conftest.py", "tests/test_a.py", "app/tasks.py", "app/conf.py", "go.mod", "cmd/main.go", "App.java", "data.json", "config.json", "a.yaml", "a.toml", "a.xml", "src/docker.ts"];
   const harmless = ["lib/.dockerignore", ".editorconfig", ".env.example", "empty/.gitkeep", ".nvmrc", ".python-version", "public/.well-known/security.txt", ".changeset/new.md"];
-  for (const path of ["src/agents.py", "docs/config", "README.md", "src/hooks/useCart.ts", "hooks/pre-commit.md", "scripts/update", "docs/agent-loop.md", "venv.md", "src/env/a.py", "src/config.ts", "package-lock.json", "docs/instructions.txt", "rules.md", "git/config", ...harmless]) {
+  for (const path of ["src/agents.py", "docs/config", "README.md", "src/hooks/useCart.ts", "hooks/pre-commit.md", "scripts/update", "docs/agent-loop.md", "venv.md", "src/env/a.py", "src/config.ts", "package-lock.json", "docs/instructions.txt", "rules.md", "git/config", ...sources, ...harmless]) {
     await disk.call("write_file", { path, content: "x" });
     assert.equal(disk.asked.at(-1)?.scope, "edit_file", path);
   }
