@@ -31,6 +31,23 @@ test("the models of an endpoint are listed with the windows that it reports", as
   assert.deepEqual(server.asked.at(-1), { url: "/v1/models?limit=1000", key: KEY });
 });
 
+test("no key travels over plain http to another machine, and the sentence says what to do", async (t) => {
+  const asked: string[] = [];
+  t.mock.method(globalThis, "fetch", (url: string) => { asked.push(url); return Promise.resolve(new Response('{"data": []}')); });
+  for (const host of ["192.0.2.2:8080", "api.example.com", "127.0.0.1.example.com", "localhost.example.com", "[2001:db8::1]"]) {
+    const endpoint = { provider: "openai", baseUrl: `http://${host}/v1`, key: KEY } as const;
+    for (const ask of [listModels(endpoint), testModel(endpoint, "m")]) {
+      await assert.rejects(ask, (error: Error) => error.message.includes(`${host} is plain http`) && error.message.includes("Use https") && !error.message.includes(KEY));
+    }
+  }
+  assert.deepEqual(asked, []);
+  for (const [host, key] of [["192.0.2.2", undefined], ["localhost:1", KEY], ["llm.localhost", KEY], ["127.1", KEY], ["[::1]:8080", KEY]] as const) {
+    assert.deepEqual(await listModels({ provider: "openai", baseUrl: `http://${host}/v1`, key }), []);
+  }
+  await listModels({ provider: "openai", baseUrl: "https://api.example.com/v1", key: KEY });
+  assert.equal(asked.length, 6);
+});
+
 test("each provider is asked in its own way", async () => {
   await using server = await served(json({ models: [{ name: "models/g", inputTokenLimit: 32_000 }] }));
   const gemini = { provider: "gemini", baseUrl: server.url, key: KEY } as const;

@@ -5,7 +5,7 @@ import type { Conversations } from "../conversations";
 import { sentence } from "../errors";
 import type { NextChoice } from "../models/choice";
 import { type Endpoint, KeyRefusedError } from "../models/endpoint";
-import { variableAfter } from "../models/endpoints";
+import { isOf, type NamedKey, variableAfter } from "../models/endpoints";
 import { type Keys, OWN_VARIABLE } from "../models/keys";
 import { enabledTools } from "../models/tools";
 import { notify } from "../notify";
@@ -73,8 +73,9 @@ async function pickOfEndpoint(client: CoppiceClient, keys: Keys): Promise<void> 
   const provider = settings.get<Provider>("model.provider", "none");
   if (provider === "none") return setUpModel(client, keys);
   if (provider === "editor") return useEditor(await vscode.lm.selectChatModels());
+  const address = { provider, baseUrl: settings.get<string | null>("model.baseUrl") ?? "" };
   const variable = variableOf("model");
-  const endpoint = { provider, baseUrl: settings.get<string | null>("model.baseUrl") ?? "", key: variable === undefined ? undefined : await keys.get(variable) };
+  const endpoint = { ...address, key: variable !== undefined && isOf(variable, address, namedKeys()) ? await keys.get(variable) : undefined };
   const chosen = await choose(endpoint);
   if (chosen === undefined) return undefined;
   return setPersonal({ "model.name": chosen.name, "model.contextWindow": chosen.contextWindow ?? undefined });
@@ -94,7 +95,7 @@ async function addModel(client: CoppiceClient, keys: Keys): Promise<void> {
   const choices = (Object.keys(names) as Endpoint["provider"][]).map((provider) => ({ label: names[provider], provider }));
   const picked = await vscode.window.showQuickPick(choices, { title: "Add Model", placeHolder: "Whose model?" });
   if (picked === undefined) return;
-  await askEndpoint(keys, picked.provider, { provider: "none", baseUrl: "" }, undefined, async (chosen) => {
+  await askEndpoint(keys, picked.provider, "", async (chosen) => {
     const models = vscode.workspace.getConfiguration("coppice").inspect<Record<string, unknown>>("models")?.globalValue ?? {};
     const validateInput = (given: string) => nameProblem(given.trim(), models);
     const prompt = "How the chat lists the model.";
@@ -113,21 +114,18 @@ function nameProblem(name: string, models: Record<string, unknown>): string | un
 }
 
 async function useEndpoint(client: CoppiceClient, keys: Keys, provider: Endpoint["provider"]): Promise<void> {
-  const settings = vscode.workspace.getConfiguration("coppice");
-  const before = { provider: settings.get<string>("model.provider", "none"), baseUrl: settings.get<string | null>("model.baseUrl") ?? "" };
-  await askEndpoint(keys, provider, before, variableOf("model"), (chosen) => useChosen(client, keys, chosen));
+  const baseUrl = vscode.workspace.getConfiguration("coppice").get<string | null>("model.baseUrl") ?? "";
+  await askEndpoint(keys, provider, baseUrl, (chosen) => useChosen(client, keys, chosen));
 }
 
-/** Asks for the endpoint, its key and a model, until the model answers or the user leaves. `before` and `current` are what is in use. */
+/** Asks for the endpoint, its key and a model, until the model answers or the user leaves. `value` is the address that is in use. */
 async function askEndpoint(
   keys: Keys,
   provider: Endpoint["provider"],
-  before: { provider: string; baseUrl: string },
-  current: string | undefined,
+  value: string,
   use: (chosen: EndpointChoice) => Promise<void>,
 ): Promise<void> {
   const isOpen = provider === "openai";
-  const value = before.baseUrl;
   const prompt = "The endpoint, ending in /v1. Empty: OpenAI's own.";
   const baseUrl = isOpen ? await vscode.window.showInputBox({ title: "Endpoint", prompt, value, validateInput: notAnAddress }) : "";
   if (baseUrl === undefined) return;
@@ -136,7 +134,7 @@ async function askEndpoint(
   for (;;) {
     const key = await askForEndpointKey(problem);
     if (key === undefined) return;
-    const variable = variableAfter({ before, after, variable: current, stored: keys.names, isEntered: key !== "" });
+    const variable = variableAfter({ after, named: namedKeys(), stored: keys.names, isEntered: key !== "" });
     const endpoint = { ...after, key: key || (variable === undefined ? undefined : await keys.get(variable)) };
     try {
       const chosen = await choose(endpoint);
@@ -210,6 +208,15 @@ function variables(): string[] {
 
 function variableOf(who: "model" | "summarizer"): string | undefined {
   return vscode.workspace.getConfiguration("coppice").get<string | null>(`${who}.apiKeyEnv`) ?? undefined;
+}
+
+/** The variables that the user's settings name, each for its endpoint. */
+function namedKeys(): NamedKey[] {
+  const settings = vscode.workspace.getConfiguration("coppice");
+  const ofSection = (who: "model" | "summarizer") => ({ provider: settings.get<string | null>(`${who}.provider`), baseUrl: settings.get<string | null>(`${who}.baseUrl`), apiKeyEnv: variableOf(who) });
+  const models = settings.inspect<Record<string, { provider?: string; baseUrl?: string; apiKeyEnv?: string }>>("models")?.globalValue ?? {};
+  return [ofSection("model"), ofSection("summarizer"), ...Object.values(models)].flatMap(({ provider, baseUrl, apiKeyEnv }) =>
+    typeof apiKeyEnv === "string" ? [{ endpoint: { provider: provider ?? "", baseUrl: baseUrl ?? "" }, variable: apiKeyEnv }] : []);
 }
 
 async function pickVariable(title: string, names: string[]): Promise<string | undefined> {

@@ -94,6 +94,7 @@ export async function testModel(endpoint: Endpoint, model: string): Promise<void
 async function asked({ provider, baseUrl, key }: Endpoint, path: string, body?: unknown): Promise<Response> {
   const { version, headers } = PROTOCOLS[provider];
   const address = (baseUrl || PROVIDERS[provider].address).replace(/\/+$/, "");
+  refuseInTheClear(address, key);
   const base = /\/v\d+(beta\d*)?$/.test(address) ? address : address + version;
   const response = await fetch(base + path, {
     method: body === undefined ? "GET" : "POST",
@@ -108,6 +109,20 @@ async function asked({ provider, baseUrl, key }: Endpoint, path: string, body?: 
   const quoted = key === undefined ? complaint : complaint.replaceAll(key, "…");
   if (response.status === 401) throw new KeyRefusedError(`${key === undefined ? "The endpoint needs an API key." : "The endpoint refuses the API key."} ${quoted}`.trim());
   throw new Error(`${response.status === 403 ? "The endpoint does not allow this with the API key." : `The endpoint answers ${response.status}.`} ${quoted}`.trim());
+}
+
+/** Throws where a key would travel unencrypted to another machine, as the server does. */
+function refuseInTheClear(address: string, key: string | undefined): void {
+  if (key === undefined || !URL.canParse(address)) return;
+  const { protocol, hostname, origin } = new URL(address);
+  if (protocol !== "http:" || isLoopback(hostname)) return;
+  throw new Error(`The API key was not sent: ${origin} is plain http, so anyone on the way could read it. Use https, or leave the key empty and take apiKeyEnv out of the settings if the server needs no key.`);
+}
+
+/** Whether a host is this machine; `localhost` and the names below it never leave it: RFC 6761, 6.3. `URL` has each IPv4 address as four numbers. */
+function isLoopback(hostname: string): boolean {
+  const name = hostname.replace(/\.$/, "");
+  return name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(\.\d+){3}$/.test(name);
 }
 
 /** The text of an answer. Throws a sentence where it is too long or ends early. */
