@@ -51,7 +51,7 @@ const BUILDS = [
   // Java, Kotlin, Scala, Clojure: plug-ins, agents of the virtual machine, and the version of the tool itself.
   "*.gradle", "*.gradle.kts", "gradle.properties", "gradle-wrapper.properties", "*.versions.toml", "pom.xml", "build.xml", "*.sbt", "build.properties", "build.sc", "*.mill", "project.clj", "deps.edn", "bb.edn", "shadow-cljs.edn",
   // .NET: tasks of MSBuild, what it is called with, and where its packages come from.
-  "*.csproj", "*.fsproj", "*.vbproj", "*.vcxproj", "*.proj", "*.props", "*.targets", "*.sln", "*.slnx", "*.rsp", "NuGet.Config", "packages.config",
+  "*.csproj", "*.fsproj", "*.vbproj", "*.vcxproj", "*.proj", "*proj.user", "*.props", "*.targets", "*.sln", "*.slnx", "*.rsp", "NuGet.Config", "packages.config",
   // Elixir, Erlang, Haskell (`hie.yaml` names a program for the language server), OCaml, Dart, Perl, Lua.
   "mix.exs", "rebar.config*", "*.cabal", "cabal.project*", "package.yaml", "stack.yaml", "Setup.hs", "hie.yaml", ...filesAlone("dune"), "dune-project", "dune-workspace", "*.opam",
   "pubspec.yaml", "build.yaml", "Makefile.PL", "Build.PL", "cpanfile", "*.rockspec",
@@ -69,7 +69,7 @@ const PACKAGES = [
 /** Linters, type checkers, test runners, bundlers and generators load plug-ins, presets and set-up files that these name. */
 const PLUG_INS = [
   ...scripts("*.config", "*.conf", "*.workspace", "*.projects", "webpack.*", "ember-cli-build"), "*.config.json", "vitest.workspace.json", "cypress.json", "nodemon.json",
-  "tsconfig*.json", "jsconfig*.json", "angular.json", "nest-cli.json", "nx.json", "project.json", "turbo.json", "electron-builder.*", "buf*.yaml",
+  "tsconfig*.json", "jsconfig*.json", "angular.json", "nest-cli.json", "nx.json", "project.json", "turbo.json", "electron-builder.*", "buf*.yaml", "ansible.cfg",
   "mypy.ini", "tox.ini", "pytest.ini", "pytest.toml", "pylintrc*",
   "analysis_options.yaml", "phpstan*.neon*", "psalm*.xml*", "phpunit*.xml*", "phpcs*.xml*", "rector.php", "ecs.php", "Steepfile",
 ];

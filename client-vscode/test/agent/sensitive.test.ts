@@ -117,7 +117,7 @@ const CONTROL = [
   "build.rs", "lib/package.json", "CMakeLists.txt", "flake.nix", "nuget.config", "go.work", "app/build.gradle", "settings.gradle.kts", "a/App.csproj", "Directory.Build.targets", "a.props",
   "eslint.config.js", "web/vite.config.mts", "skills/x/SKILL.md", "docs/python.instructions.md", "lib/x.pth",
   "Makefile", "lib/GNUmakefile", "rules.mk", "cmake/find.cmake", "CMakePresets.json", "configure", "meson.build", "BUILD", "lib/BUILD.bazel", "defs.bzl", "build.zig", "app.pro", "platformio.ini",
-  "Cargo.toml", "pom.xml", "build.sbt", "gradle.properties", "gradle/libs.versions.toml", "gradlew", "Directory.Build.rsp", "Shop.sln", "global.json", "mix.exs", "hie.yaml", "Package.swift", "pubspec.yaml",
+  "Cargo.toml", "pom.xml", "build.sbt", "gradle.properties", "gradle/libs.versions.toml", "gradlew", "Directory.Build.rsp", "Shop.sln", "Shop.csproj.user", "ansible.cfg", "global.json", "mix.exs", "hie.yaml", "Package.swift", "pubspec.yaml",
   "latexmkrc", "docs/conf.py", "docs/source/conf.py", "shell.nix", "pyproject.toml", "setup.py", "setup.cfg", "requirements-dev.txt", "Pipfile", "Gemfile", "shop.gemspec", "composer.json", "pnpm-workspace.yaml",
   "mypy.ini", "pylintrc", "tox.ini", "pytest.ini", "vitest.workspace.ts", "karma.conf.js", "tsconfig.json", "tsconfig.build.json", "babel.config.json", "analysis_options.yaml", "phpstan.neon.dist", "phpunit.xml",
   "justfile", "Taskfile.yml", "Rakefile", "gulpfile.ts", "noxfile.py", "app/Dockerfile", "Dockerfile.dev", "compose.yaml", "Jenkinsfile", "azure-pipelines.yml",
