@@ -396,7 +396,7 @@ export interface ConfiguredModelInfo {
 
 /**
  * From here on a model sees a line in place of each tool result of the entries `cleared`.
- * The next compaction ends that: of what it keeps a model sees everything. `saved` is what the lines save.
+ * The next compaction ends that: of what it keeps a model sees everything. `saved` is what the lines save. One with nothing `cleared` is where a user undid one: what comes before it is not cleared by itself.
  */
 export interface ContextEditEntry {
   id: string;
@@ -1783,7 +1783,7 @@ export interface TurnResult {
   turnId: string | null;
 }
 
-/** By default the newest compaction of the current path. A context edit is undone in the same way. */
+/** By default the newest of the compactions and context edits that shape the current path's view. */
 export interface UndoCompactionParams {
   conversationId: string;
   workDoneToken?: number | string | null;

@@ -198,6 +198,7 @@ function itemOf(entry: Entry, attached: Attached): Item | undefined {
         ? undefined
         : { kind: "custom", id, customType: entry.customType, ...contentOf(entry.content) };
     case "context_edit":
+      if (entry.cleared.length === 0) return { kind: "change", id, text: "Cleared tool results are shown again" };
       return { kind: "change", id, text: `Cleared ${counted(entry.cleared.length, "old tool result")}: ${shortTokens(entry.saved.tokenizer)} tokens` };
     case "model_change":
       return { kind: "change", id, text: `Model: ${entry.modelId}` };

@@ -140,7 +140,7 @@ class PinResult(WireModel):
 
 
 class UndoCompactionParams(LongParams, ConversationParams):
-    """By default the newest compaction of the current path. A context edit is undone in the same way."""
+    """By default the newest of the compactions and context edits that shape the current path's view."""
 
     compaction_id: str | None = None
 

@@ -28,7 +28,7 @@ def clearing_steps(entries: Iterable[Entry]) -> dict[str, int]:
         match entry:
             case CompactionEntry():
                 steps, number = {}, 0
-            case ContextEditEntry():
+            case ContextEditEntry() if entry.cleared:
                 number += 1
                 steps = dict.fromkeys(entry.cleared, number) | steps
             case _:

@@ -145,6 +145,7 @@ class ContextEditEntry(EntryBase):
     """From here on a model sees a line in place of each tool result of the entries `cleared`.
 
     The next compaction ends that: of what it keeps a model sees everything. `saved` is what the lines save.
+    One with nothing `cleared` is where a user undid one: what comes before it is not cleared by itself.
     """
 
     type: Literal["context_edit"] = "context_edit"

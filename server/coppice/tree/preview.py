@@ -42,7 +42,8 @@ def _words_of(entry: Entry) -> str:  # noqa: C901, PLR0911 - one line for each t
         case CompactionEntry() | BranchSummaryEntry():
             return entry.summary
         case ContextEditEntry(cleared=cleared):
-            return f"cleared {len(cleared)} tool {'result' if len(cleared) == 1 else 'results'}"
+            what = f"cleared {len(cleared)} tool {'result' if len(cleared) == 1 else 'results'}"
+            return what if cleared else "cleared tool results shown again"
         case CustomMessageEntry():
             return text_of(entry.content)
         case CustomEntry():

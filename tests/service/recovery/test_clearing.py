@@ -194,3 +194,48 @@ async def test_it_goes_through_an_export_to_pi_and_back(client: Client, tmp_path
         assert texts(await view(client, back)) == texts(await view(client, made))
         assert await tokens(client, back) == await tokens(client, made)
     assert '"customType":"coppice.context_edit"' in (tmp_path / "pi.jsonl").read_text()
+
+
+async def edits(client: Client, conversation: str) -> list[int]:
+    """How many results each context edit of the path clears."""
+    path = (await client.ask("entries", conversationId=conversation))["entries"]
+    return [len(entry["cleared"]) for entry in path if entry["type"] == "context_edit"]
+
+
+async def test_what_a_user_had_shown_again_is_not_cleared_by_itself(client: Client) -> None:
+    made, ids = await grown(client, *reads(8))
+    whole = await view(client, made)
+    await client.ask("preparePrompt", conversationId=made, prompt="Go on.")
+    await client.ask("append", conversationId=made, entries=[assistant("Read.")])
+    await client.ask("undoCompaction", conversationId=made)
+    done = await client.ask("preparePrompt", conversationId=made, prompt="Go on.")
+    assert "contextEdit" not in done
+    assert (await view(client, made))[: len(whole)] == whole
+    by_hand = await client.ask("clearToolResults", conversationId=made, preview=True, keepTokens=0)
+    assert [each["entryId"] for each in by_hand["cleared"]] == ids[2::2]
+
+
+async def test_what_came_after_an_undone_clearing_is_cleared_when_it_makes_a_step(client: Client) -> None:
+    made, _ = await grown(client, *reads(6), assistant("Read."))
+    await client.ask("clearToolResults", conversationId=made, keepTokens=0)
+    await client.ask("undoCompaction", conversationId=made)
+    later = await client.ask("append", conversationId=made, entries=reads(5))
+    done = await client.ask("preparePrompt", conversationId=made, prompt="Go on.", contextWindow=40_000)
+    assert set(done["contextEdit"]["cleared"]) <= set(later["entryIds"])
+    assert await edits(client, made) == [0, len(done["contextEdit"]["cleared"])]
+
+
+async def test_an_undo_without_an_id_takes_back_what_was_last(make_client: MakeClient) -> None:
+    client = await make_client(WINDOW, summarizer=GatedSummarizer(is_open=True))
+    made, _ = await grown(client, *reads(4), assistant("Read."))
+    await client.ask("clearToolResults", conversationId=made, keepTokens=0)
+    await client.ask("compact", conversationId=made)
+    await client.ask("append", conversationId=made, entries=reads(2))
+    await client.ask("clearToolResults", conversationId=made, keepTokens=0)
+    await client.ask("undoCompaction", conversationId=made)
+    assert await edits(client, made) == [4, 0]
+    path = (await client.ask("entries", conversationId=made))["entries"]
+    assert "compaction" in [entry["type"] for entry in path]
+    await client.ask("undoCompaction", conversationId=made)
+    path = (await client.ask("entries", conversationId=made))["entries"]
+    assert "compaction" not in [entry["type"] for entry in path]

@@ -12,9 +12,11 @@ from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork
 from coppice.service.window.usage import usage_state
-from coppice.store.schema.records import PathEnd
+from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.store.store import Store
-from coppice.tree.entries import METADATA_TYPES
+from coppice.tokens.size import Size
+from coppice.tree.entries import METADATA_TYPES, ContextEditEntry, Entry, TokenCounts
+from coppice.tree.ids import new_entry_id
 
 
 class Undoing:
@@ -40,18 +42,17 @@ class Undoing:
 
     def _undo(self, params: UndoCompactionParams, thread: ThreadWork) -> tuple[str | None, UsageState]:
         path = self._context.path(params.conversation_id)
-        leaf_id = _replay(path.store, *_found(path, params), thread)
+        leaf_id = _replay(path.store, *_undone(path, params), thread)
         return leaf_id, usage_state(path.to())
 
 
-def _found(path: ConversationPath, params: UndoCompactionParams) -> tuple[PathEnd, int, str | None]:
-    """The current path's end, the compaction's depth and its parent. Raises UnknownEntryError."""
-    newest = path.compaction
-    if newest is None and params.compaction_id is None:
-        raise UnknownEntryError("Nothing on this branch has been compacted: there is nothing to undo.")
-    compaction_id = params.compaction_id or (newest.entry_id if newest is not None else None)
-    depth = path.depth_of(compaction_id) if compaction_id else None
-    if path.end is None or depth is None or compaction_id is None:
+def _undone(path: ConversationPath, params: UndoCompactionParams) -> tuple[PathEnd, int, Entry]:
+    """The current path's end, and the compaction or context edit with its depth. Raises UnknownEntryError."""
+    compaction_id = params.compaction_id or _newest(path)
+    if compaction_id is None:
+        raise UnknownEntryError("Nothing on this branch was compacted or cleared: there is nothing to undo.")
+    depth = path.depth_of(compaction_id)
+    if path.end is None or depth is None:
         raise UnknownEntryError(
             "There is no such compaction on the current path; navigate to it first, or leave out "
             "compactionId to undo the newest.",
@@ -60,13 +61,21 @@ def _found(path: ConversationPath, params: UndoCompactionParams) -> tuple[PathEn
     compaction = path.store.entry(params.conversation_id, compaction_id)
     if compaction.type not in ("compaction", "context_edit"):
         raise UnknownEntryError("That entry is no compaction and no context edit.", entryId=compaction_id)
-    return path.end, depth, compaction.parent_id
+    return path.end, depth, compaction
 
 
-def _replay(store: Store, end: PathEnd, depth: int, parent_id: str | None, thread: ThreadWork) -> str | None:
-    """Stores the work done after `depth` again, after `parent_id`, and gives the new leaf."""
+def _newest(path: ConversationPath) -> str | None:
+    cleared = next((edit.id for _, edit in path.context_edits() if edit.cleared), None)
+    return cleared or (path.compaction.entry_id if path.compaction is not None else None)
+
+
+def _replay(store: Store, end: PathEnd, depth: int, undone: Entry, thread: ThreadWork) -> str | None:
+    """Stores the work done after `undone`, at `depth`, again without it, and gives the new leaf."""
+    parent_id = undone.parent_id
     records = replayed(store, end, depth, on_batch=thread.check)
     thread.finish()
+    if isinstance(undone, ContextEditEntry):
+        records.append(NewRecord(_shown_again(), Size()))
     expected: str | None = end.id
     if all(record.entry.type in METADATA_TYPES for record in records):
         store.set_leaf(end.conversation_id, parent_id, modified_at=now(), expected_leaf_id=expected)
@@ -77,3 +86,11 @@ def _replay(store: Store, end: PathEnd, depth: int, parent_id: str | None, threa
         end.conversation_id, records, parent_id=parent_id, expected_leaf_id=expected, modified_at=now()
     )
     return done.leaf_id
+
+
+def _shown_again() -> ContextEditEntry:
+    """At the end of the path, so that nothing of what the user sees whole now is cleared at once."""
+    nothing = TokenCounts(tokenizer=0, estimate=0)
+    return ContextEditEntry(
+        id=new_entry_id(), parent_id=None, timestamp=now(), cleared=[], saved=nothing, reason="undone"
+    )

@@ -27,7 +27,14 @@ from coppice.store.schema.records import (
 )
 from coppice.store.store import Store
 from coppice.tokens.counting import CHARS_PER_TOKEN
-from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, reply_of
+from coppice.tree.entries import (
+    HARNESS_TYPE,
+    CompactionEntry,
+    ContextEditEntry,
+    CustomMessageEntry,
+    Entry,
+    reply_of,
+)
 from coppice.tree.view import ViewMessage, view_of
 
 BEFORE_THE_ROOT: Final = -1
@@ -132,6 +139,17 @@ class ConversationPath:
                 if isinstance(entry.details, dict) and name in entry.details:
                     return entry.details[name]
         return None
+
+    def context_edits(self) -> Iterator[tuple[int, ContextEditEntry]]:
+        """The context edits since the newest compaction, each with its depth, the newest first."""
+        ended = self.compaction.depth if self.compaction is not None else BEFORE_THE_ROOT
+        for row in reversed(self.rows()):
+            if row.depth <= ended:
+                return
+            if row.type == "context_edit":
+                entry = self.store.entry(self.conversation.id, row.id)
+                assert isinstance(entry, ContextEditEntry)  # noqa: S101 - its row says so
+                yield row.depth, entry
 
     def pinned(self, before: int | None = None) -> list[Entry]:
         """The pinned entries that a view does not show in their places, root first.

@@ -144,6 +144,8 @@ def _step(path: ConversationPath, sizes: ClearSizes, goal: int | None = None) ->
     counter = Counter(path.settings)
     before, _ = context_tokens(path, counter)
     entries, rows = path.entries(), path.rows()
+    first = _shown_again(path) if goal is not None else 0
+    decided = {row.id for row in rows if row.depth < first}
     pinned = {entry.id for _, entry in path.store.pins(path.end)} if path.end is not None else set()
     results = plan(
         entries,
@@ -151,7 +153,7 @@ def _step(path: ConversationPath, sizes: ClearSizes, goal: int | None = None) ->
         keep=sizes.keep,
         goal=_EVERYTHING if goal is None else goal,
         tokens=counter.tokens,
-        excluded=pinned | cleared_ids(entries),
+        excluded=pinned | decided | cleared_ids(entries),
     )
     if goal is not None and sum(counter.tokens(each.saved) for each in results) < sizes.least_gain:
         results = []
@@ -162,7 +164,17 @@ def _may_gain(path: ConversationPath, sizes: ClearSizes) -> bool:
     """Whether the old results are large enough together. Reads the store's rows, no contents."""
     counter, rows = Counter(path.settings), path.rows()
     tokens = [counter.tokens(row.size) for row in rows]
-    old = range(first_kept(tokens, sizes.keep))
-    results = sum(tokens[place] for place in old if rows[place].role == "toolResult")
+    results = [row for row in rows[: first_kept(tokens, sizes.keep)] if row.role == "toolResult"]
     saved = counter.tokens(path.end.saved) if path.end is not None else 0
-    return results - saved >= sizes.least_gain
+    if sum(counter.tokens(row.size) for row in results) - saved < sizes.least_gain:
+        return False
+    first = _shown_again(path)
+    return sum(counter.tokens(row.size) for row in results if row.depth > first) >= sizes.least_gain
+
+
+def _shown_again(path: ConversationPath) -> int:
+    """The depth before which nothing is cleared by itself until the next compaction; 0 where there is none.
+
+    A user had the results there shown again. Reads the store.
+    """
+    return next((depth for depth, edit in path.context_edits() if not edit.cleared), 0)
