@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from coppice.compaction.asking.summarizer import Summarizer
 from coppice.formats.reading import open_session
 from coppice.protocol.conversations import ImportParams
 from coppice.protocol.history import RecallParams, RecallResult
@@ -216,9 +217,10 @@ class serving:  # noqa: N801 - used like a function
         client: ClientPort | None = None,
         settings: Mapping[str, Any] | None = None,
         folder: str = "file:///garden",
+        summarizer: Summarizer | None = None,
     ) -> None:
         os.environ["COPPICE_STORAGE_URL"] = url
-        self._service = Service(client)
+        self._service = Service(client, summarizer=summarizer)
         self._settings = settings or {}
         self._folder = folder
 

@@ -5,7 +5,7 @@ tool call each through `coppice/prompt` in a window of 64,000 tokens, twice: wit
 that are written before they are due and with the marks of the cache, and without all three. The provider on
 loopback counts as its protocol's cache does: of Anthropic a beginning is read where an earlier request set
 a mark at its end, or up to 20 blocks before a mark; of OpenAI in steps of 128 tokens from 1,024 on, marks
-or not. Nothing expires. Summaries are written offline.
+or not. Nothing expires. Summaries are written offline, and take `--summary-seconds` more, as a model's do.
 
 While a summary is being written in the background, a reply takes `--reply-seconds`, as a real model's does;
 else it takes none, which changes nothing but how long the day is. `wait` is the time from a prompt or a
@@ -37,6 +37,7 @@ from provider_cache import PRICES, ProviderCache
 from recall_exam import serving
 from typing_extensions import override
 
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.protocol.base import WireModel
 from coppice.protocol.conversations import CreateParams
 from coppice.protocol.history import SEARCH_TOOL, CallHistoryToolParams
@@ -46,6 +47,7 @@ from coppice.protocol.prompt import PromptParams
 from coppice.protocol.server_requests import INVOKE_TOOL
 from coppice.service.core.progress import NoProgress
 from coppice.service.service import Service
+from coppice.summarizers.offline import OfflineSummarizer
 
 WINDOW: Final = 64_000
 SEED: Final = 7
@@ -133,6 +135,17 @@ def _with_cache(event: Any, read: int, written: int) -> Any:
     return event
 
 
+@dataclass(frozen=True, slots=True)
+class SlowSummarizer:
+    """The offline one, which takes as long as a model."""
+
+    seconds: float
+
+    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
+        await asyncio.sleep(self.seconds)
+        return await OfflineSummarizer().summarize(request)
+
+
 class Tools(Port):
     """A client whose tools read files of 400 to 3,000 tokens, write one, and run a command that fails."""
 
@@ -162,7 +175,7 @@ class Tools(Port):
 
 
 async def day(
-    turns: int, provider: str, reply_seconds: float, *, everything: bool, clears: bool = True
+    turns: int, provider: str, reply_seconds: float, slow: SlowSummarizer, *, everything: bool, clears: bool
 ) -> str:
     cache = ProviderCache(provider, marks_count=everything)
     model = CachedModel(cache, reply_seconds)
@@ -180,7 +193,8 @@ async def day(
         with tempfile.TemporaryDirectory() as folder:
             write_plan(folder)
             url, workspace = f"sqlite:///{folder}/day.sqlite", Path(folder).as_uri()
-            async with serving(url, Tools(model), settings, workspace) as service:
+            summarizer = slow if slow.seconds else None
+            async with serving(url, Tools(model), settings, workspace, summarizer) as service:
                 await service.notes.add(AddNoteParams(text=NOTE))
                 conversation_id = (await service.conversations.create(CreateParams())).conversation.id
                 for turn in range(turns):
@@ -240,7 +254,9 @@ async def one_turn(service: Service, conversation_id: str, turn: int, model: Cac
     return len((await service.slash_commands.prompt(params, NoProgress())).compactions)
 
 
-async def main(turns: int, provider: str, reply_seconds: float, *, clears: bool) -> None:
+async def main(
+    turns: int, provider: str, reply_seconds: float, slow: SlowSummarizer, *, clears: bool
+) -> None:
     print(
         f"{'provider':10} {'':4} {'requests':>8} {'compactions':>11} {'M tokens':>8} "
         f"{'cached':>7} {'dollars':>7} {'wait':>7} {'compacted':>9} {'95 %':>7} {'memory':>7} "
@@ -248,7 +264,8 @@ async def main(turns: int, provider: str, reply_seconds: float, *, clears: bool)
     )
     gc.freeze()  # as the server does
     for everything in (True, False):
-        print(await day(turns, provider, reply_seconds, everything=everything, clears=clears), flush=True)
+        done = await day(turns, provider, reply_seconds, slow, everything=everything, clears=clears)
+        print(done, flush=True)
 
 
 if __name__ == "__main__":
@@ -256,7 +273,9 @@ if __name__ == "__main__":
     parser.add_argument("--turns", type=int, default=2_000)
     parser.add_argument("--provider", choices=sorted(PRICES), default="anthropic")
     parser.add_argument("--reply-seconds", type=float, default=5.0)
+    parser.add_argument("--summary-seconds", type=float, default=0.0)
     parser.add_argument("--without-clearing", action="store_true")
     given = parser.parse_args()
     clears = not given.without_clearing
-    asyncio.run(main(given.turns, given.provider, given.reply_seconds, clears=clears))
+    slow = SlowSummarizer(given.summary_seconds)
+    asyncio.run(main(given.turns, given.provider, given.reply_seconds, slow, clears=clears))
