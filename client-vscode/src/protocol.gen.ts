@@ -1603,10 +1603,11 @@ export interface Task {
   state: "open" | "in_progress" | "blocked" | "done";
 }
 
-/** A block of text. */
+/** A block of text. `textSignature` is Gemini's proof that it is its own, sent back with it. */
 export interface TextContent {
   type: "text";
   text: string;
+  textSignature?: string | null;
 }
 
 /** A piece of the reply's text. */

@@ -97,6 +97,31 @@ async def test_calls_go_back_with_their_signature_and_results_by_name() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("pieces", "parts"),
+    [
+        ([("One.", "b25l"), (" Two.", None)], [("One.", "b25l"), (" Two.", None)]),
+        ([("One.", None), ("", "b25l")], [("One.", "b25l")]),
+        ([("One.", None), ("", "b25l"), ("", "dHdv")], [("One.", "b25l")]),
+        ([("", "b25l"), ("One.", None)], [("One.", None)]),
+    ],
+    ids=["a part", "an empty part after it", "two empty parts", "nothing before it"],
+)
+async def test_a_text_goes_back_with_its_signature(pieces: list[Any], parts: list[Any]) -> None:
+    def part(text: str, signature: str | None) -> dict[str, Any]:
+        return {"text": text} | ({"thoughtSignature": signature} if signature else {})
+
+    streamed = [{"candidates": [{"content": {"role": "model", "parts": [part(*piece)]}}]} for piece in pieces]
+    streamed.append({"candidates": [{"finishReason": "STOP"}]})
+    async with asked("gemini", events(*streamed), answer("ok"), answer("ok")) as (model, server):
+        first = await model.complete(about(UserMessage(content="Hi")))
+        await model.complete(about(UserMessage(content="Hi"), first, UserMessage(content="And?")))
+        other = first.model_copy(update={"provider": "anthropic"})
+        await model.complete(about(UserMessage(content="Hi"), other, UserMessage(content="And?")))
+    sent = [received.body["contents"][1]["parts"] for received in server.requests[1:]]
+    assert sent == [[part(*each) for each in parts], [{"text": text} for text, _ in parts]]
+
+
 async def test_images_follow_the_results_and_are_not_among_them() -> None:
     calls: list[Any] = [ToolCall(id=name, name=name, arguments={}) for name in ("draw", "read")]
     said: list[Any] = [

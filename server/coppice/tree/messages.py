@@ -44,10 +44,11 @@ def present(**fields: Any) -> dict[str, Any]:
 
 
 class TextContent(DataModel):
-    """A block of text."""
+    """A block of text. `text_signature` is Gemini's proof that it is its own, sent back with it."""
 
     type: Literal["text"] = "text"
     text: str
+    text_signature: str | None = None
 
 
 class ImageContent(DataModel):

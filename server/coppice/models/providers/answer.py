@@ -44,6 +44,11 @@ class Block:
     signature: StringIO = field(default_factory=StringIO)
     redacted: bool = False
 
+    @property
+    def is_signed(self) -> bool:
+        """Whether it has a provider's proof."""
+        return self.signature.tell() > 0
+
 
 class AnswerBuilder:
     """Puts pieces together and passes each on as a Delta. Raises AnswerFaultError when they get too many.
@@ -72,6 +77,16 @@ class AnswerBuilder:
         """Append to the text."""
         if piece:
             self._grow(self._last("text"), piece, Delta("text", piece))
+
+    def sign_text(self, signature: str) -> None:
+        """The provider's proof that the text so far is its own; what follows is a block by itself.
+
+        Left out where no text is before it, or its text has a proof.
+        """
+        last = self._blocks[-1] if self._blocks else None
+        if signature and last is not None and last.kind == "text" and not last.is_signed:
+            self._count(signature)
+            last.signature.write(signature)
 
     def thinking(self, piece: str) -> None:
         """Append to the thinking."""
@@ -149,10 +164,11 @@ class AnswerBuilder:
         text = block.text.getvalue()
         match block.kind:
             case "text":
-                return TextContent(text=text) if text.strip() else None
+                proof = block.signature.getvalue()
+                return TextContent(text=text, **_signed("text_signature", proof)) if text.strip() else None
             case "thinking":
                 signature = block.signature.getvalue()
-                more: dict[str, Any] = {"thinking_signature": signature} if signature else {}
+                more = _signed("thinking_signature", signature)
                 more |= {"redacted": True} if block.redacted else {}
                 return ThinkingContent(thinking=text, **more) if text.strip() or more else None
             case "toolCall":
@@ -161,13 +177,13 @@ class AnswerBuilder:
                     return None
                 if arguments is None:
                     return ToolCall(id=block.call_id, name=block.name, arguments={}, invalid_arguments=text)
-                signature = block.signature.getvalue()
-                signed: dict[str, Any] = {"thought_signature": signature} if signature else {}
+                signed = _signed("thought_signature", block.signature.getvalue())
                 return ToolCall(id=block.call_id, name=block.name, arguments=arguments, **signed)
 
     def _last(self, kind: Literal["text", "thinking"]) -> Block:
-        if self._blocks and self._blocks[-1].kind == kind:
-            return self._blocks[-1]
+        last = self._blocks[-1] if self._blocks else None
+        if last is not None and last.kind == kind and not (kind == "text" and last.is_signed):
+            return last
         return self._new(Block(kind))
 
     def _new(self, block: Block) -> Block:
@@ -198,6 +214,11 @@ class AnswerBuilder:
 def new_call_id() -> str:
     """An id for a call that has none, or that of another."""
     return f"call_{secrets.token_hex(8)}"
+
+
+def _signed(name: str, signature: str) -> dict[str, Any]:
+    """The property for a signature; none where there is no signature, as it came."""
+    return {name: signature} if signature else {}
 
 
 def _arguments(text: str) -> dict[str, Any] | None:

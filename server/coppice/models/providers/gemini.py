@@ -162,6 +162,8 @@ class ContentReader(AnswerReader):
             self._builder.thinking(text)
         else:
             self._builder.text(text)
+            if not call:
+                self._builder.sign_text(as_text(part.get("thoughtSignature")))
         if call:
             opened = self._builder.open_call(as_text(call.get("id")), as_text(call.get("name")))
             self._builder.whole_arguments(opened, call.get("args"))

@@ -38,8 +38,8 @@ def gemini_request(view: Sequence[ViewMessage], provider: str, *, signs_all: boo
     """The view as contents that begin with the user's.
 
     Results of tools have contents of their own, as many as there are calls, and their images follow in other
-    ones: between results they are refused. Thinking is left out: what goes back is the signature of a call,
-    as `provider` wrote it. With `signs_all` calls without one get `NO_SIGNATURE`.
+    ones: between results they are refused. Thinking is left out: what goes back are the signatures of calls
+    and of texts, as `provider` wrote them. With `signs_all` calls without one get `NO_SIGNATURE`.
     """
     system: list[str] = []
     contents: list[dict[str, Any]] = []
@@ -83,7 +83,8 @@ def _parts(message: Message, provider: str, *, signs_all: bool) -> Iterator[dict
             for block in message.content:
                 match block:
                     case TextContent() if block.text.strip():
-                        yield {"text": block.text}
+                        signature = block.text_signature if is_own else None
+                        yield {"text": block.text} | ({"thoughtSignature": signature} if signature else {})
                     case ToolCall():
                         signature = block.thought_signature if is_own else None
                         signature = signature or (NO_SIGNATURE if signs_all else None)
