@@ -1265,10 +1265,14 @@ export interface PreparePromptResult {
   message?: string;
 }
 
-/** What a million tokens cost, as the user has set it; `cachedInput` those read from its cache. */
+/**
+ * What a million tokens cost, as the user has set it; `cachedInput` those read from the provider's cache.
+ * `cacheWrite` is for those written to it; without it they cost what `input` does.
+ */
 export interface Prices {
   input: number;
   cachedInput: number;
+  cacheWrite?: number;
   output: number;
   currency: string;
 }
@@ -1548,16 +1552,21 @@ export interface SpentByModel {
   turn: Spent;
   conversation: Spent;
   compactions: Spent;
+  whole: Spent;
+  unused: Spent;
 }
 
 /**
- * Sums for the `turn` that the path ends with, and for the whole path. `compactions` are those on it.
+ * Sums for the `turn` that the path ends with, and for the path (`conversation`), with its `compactions`.
+ * `whole` is all of the conversation: the replies and summaries of all its branches, and the summaries that were written and not taken since the server started, which `unused` sums up. What an undo stored again is in it once.
  * `models` are the parts of the models that took something, writers of summaries last: a conversation's model can be changed.
  */
 export interface SpentState {
   turn: Spent;
   conversation: Spent;
   compactions: Spent;
+  whole: Spent;
+  unused: Spent;
   models: SpentByModel[];
 }
 

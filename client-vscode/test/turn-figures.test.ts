@@ -25,10 +25,10 @@ test("the requests of a turn are added up, with the share that came from the cac
 });
 
 test("what each model took is added up by itself", () => {
-  const usage = { input: 100, output: 10, cacheRead: 50 };
+  const usage = { input: 100, output: 10, cacheRead: 50, cacheWrite: 20 };
   const figures = ["a", "b", "a", undefined].reduce((before, model) => withReply(before, after(1), usage, model), turn());
-  assert.deepEqual(figures.spendings, [{ model: "a", sent: 300, cached: 100, received: 20 }, { model: "b", sent: 150, cached: 50, received: 10 }, { model: undefined, sent: 150, cached: 50, received: 10 }]);
-  assert.deepEqual([figures.sent, figures.cached, figures.received], [600, 200, 40]);
+  assert.deepEqual(figures.spendings, [{ model: "a", sent: 340, cached: 100, written: 40, received: 20 }, { model: "b", sent: 170, cached: 50, written: 20, received: 10 }, { model: undefined, sent: 170, cached: 50, written: 20, received: 10 }]);
+  assert.deepEqual([figures.sent, figures.cached, figures.received], [680, 200, 40]);
 });
 
 test("long times have minutes and hours, and what is not known is not shown", () => {

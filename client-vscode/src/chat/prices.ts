@@ -7,17 +7,20 @@ const price = v.pipe(v.number(), v.finite(), v.minValue(0));
 export const prices = v.object({
   input: price,
   cachedInput: price,
+  /** Of what the provider writes to its cache; else it costs what `input` does. */
+  cacheWrite: v.optional(price),
   output: price,
   currency: v.optional(v.pipe(v.string(), v.maxLength(8)), "$"),
 });
 
 export type Prices = v.InferOutput<typeof prices>;
 
-/** What a model took; `sent` includes what was `cached`. Without `model`, whose it was is not recorded. */
+/** What a model took; `sent` includes what was `cached` and what was `written` to the cache. Without `model`, whose it was is not recorded. */
 export interface Spending {
   model?: string | undefined;
   sent: number;
   cached: number;
+  written: number;
   received: number;
 }
 
@@ -47,15 +50,15 @@ function pricesFor(model: string | undefined, { models, others }: Pricing): Pric
 export function cost(pricing: Pricing, spendings: readonly Spending[]): string | undefined {
   const amounts = new Map<string, number>();
   let isPartial = false;
-  for (const { model, sent, cached, received } of spendings) {
+  for (const { model, sent, cached, written, received } of spendings) {
     if (sent + received === 0) continue;
     const prices = pricesFor(model, pricing);
     if (prices === undefined) {
       isPartial = true;
       continue;
     }
-    const { input, cachedInput, output, currency } = prices;
-    amounts.set(currency, (amounts.get(currency) ?? 0) + ((sent - cached) * input + cached * cachedInput + received * output) / MILLION);
+    const { input, cachedInput, cacheWrite = input, output, currency } = prices;
+    amounts.set(currency, (amounts.get(currency) ?? 0) + ((sent - cached - written) * input + cached * cachedInput + written * cacheWrite + received * output) / MILLION);
   }
   if (amounts.size === 0) return isPartial ? undefined : money(0, (pricing.models[0]?.prices ?? pricing.others)?.currency ?? "");
   return `${isPartial ? "at least " : ""}${[...amounts].map(([currency, amount]) => money(amount, currency)).join(" + ")}`;

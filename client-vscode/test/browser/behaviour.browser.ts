@@ -354,8 +354,8 @@ inBrowser("the page keeps which conversation it shows, and reports its focus", {
 
 inBrowser("with prices the turn shows its cost, and the details that of the conversation", {}, async (panel) => {
   const spent = { requests: 1, input: 10_000, output: 310, cacheRead: 8800, cacheWrite: 0, milliseconds: 0, firstTokenMilliseconds: 0 };
-  const sums = { turn: spent, conversation: { ...spent, input: 1_008_800 }, compactions: { ...spent, input: 0, output: 0, cacheRead: 0 } };
-  const dear = { turn: { ...spent, input: 0, output: 0, cacheRead: 0 }, conversation: { ...spent, input: 0, output: 1000, cacheRead: 0 }, compactions: { ...spent, input: 0, output: 0, cacheRead: 0 } };
+  const sums = { turn: spent, conversation: { ...spent, input: 1_008_800 }, compactions: { ...spent, input: 0, output: 0, cacheRead: 0 }, whole: { ...spent, input: 2_008_800 }, unused: { ...spent, input: 0, output: 0, cacheRead: 0 } };
+  const dear = { turn: { ...spent, input: 0, output: 0, cacheRead: 0 }, conversation: { ...spent, input: 0, output: 1000, cacheRead: 0 }, compactions: { ...spent, input: 0, output: 0, cacheRead: 0 }, whole: { ...spent, input: 0, output: 1000, cacheRead: 0 }, unused: { ...spent, input: 0, output: 0, cacheRead: 0 } };
   const usage = { ...USAGE, breakdown: BREAKDOWN, spent: { ...sums, models: [{ model: "usual", ...sums }, { model: "dear", ...dear }] } };
   await panel.post(RUNNING, shown([user("Why?"), assistant("So.")], { usage }));
   const figures = panel.page.getByTestId("turn-figures");
@@ -364,11 +364,11 @@ inBrowser("with prices the turn shows its cost, and the details that of the conv
   assert.doesNotMatch(await figures.innerText() + await details.innerText(), /\$/);
   await panel.post({ type: "preferences", enterSends: true, prices: { input: 3, cachedInput: 0.5, output: 10, currency: "$" } });
   assert.match(await figures.innerText(), /· \$0\.01$/);
-  assert.match(await details.innerText(), /last turn \$0\.01, of the conversation \$3\.02, of its compactions \$0\.00\./);
+  assert.match(await details.innerText(), /last turn \$0\.01, of the conversation \$3\.02, of its compactions \$0\.00; with all branches and unused summaries \$6\.02\./);
   // An earlier model has prices of its own, and the usual one none.
   await panel.post({ type: "preferences", enterSends: true }, { type: "model", models: [{ id: "Dear", name: "dear", prices: { input: 0, cachedInput: 0, output: 1000, currency: "€" } }] });
   assert.doesNotMatch(await figures.innerText(), /[$€]/);
-  assert.match(await details.innerText(), /last turn not known, of the conversation at least €1\.00, of its compactions €0\.00\./);
+  assert.match(await details.innerText(), /last turn not known, of the conversation at least €1\.00, of its compactions €0\.00; with all branches and unused summaries at least €1\.00\./);
 });
 
 inBrowser("a compaction in the background keeps nobody from writing, and its summary is taken outside of turns", {}, async (panel) => {

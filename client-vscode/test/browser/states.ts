@@ -188,7 +188,7 @@ export const STATES: Readonly<Record<string, State>> = {
     height: 640,
     prepare: async (panel) => {
       const spent = { requests: 2, input: 40_200, output: 1310, cacheRead: 38_800, cacheWrite: 0, milliseconds: 9000, firstTokenMilliseconds: 900 };
-      const sums = { turn: spent, conversation: { ...spent, input: 900_000 }, compactions: spent };
+      const sums = { turn: spent, conversation: { ...spent, input: 900_000 }, compactions: spent, whole: { ...spent, input: 1_200_000 }, unused: spent };
       await panel.post(MODEL, shown([user("Keep the last line."), assistant("The last line is kept.")], { usage: { ...USAGE, breakdown: BREAKDOWN, spent: { ...sums, models: [{ model: "usual", ...sums }] } } }), { type: "preferences", enterSends: true, prices: { input: 3, cachedInput: 0.3, output: 15, currency: "$" } });
       await panel.page.getByRole("button", { name: /^Context:/ }).click();
     },

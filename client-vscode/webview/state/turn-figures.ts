@@ -8,6 +8,7 @@ export interface TurnFigures {
   /** Tokens of all requests, those from the provider's cache included. */
   sent: number;
   cached: number;
+  written: number;
   received: number;
   /** The same by model. */
   spendings: readonly Spending[];
@@ -19,13 +20,13 @@ export interface TurnFigures {
 /** The beginning of a turn; nothing where its time is not known. */
 export function begun(timestamp: string): TurnFigures | undefined {
   const from = Date.parse(timestamp);
-  return Number.isNaN(from) ? undefined : { requests: 0, sent: 0, cached: 0, received: 0, spendings: [], from, to: from };
+  return Number.isNaN(from) ? undefined : { requests: 0, sent: 0, cached: 0, written: 0, received: 0, spendings: [], from, to: from };
 }
 
 /** The figures with one more reply. */
 export function withReply(before: TurnFigures, timestamp: string, usage: Usage | null | undefined, model?: string): TurnFigures {
   const { input = 0, output = 0, cacheRead, cacheWrite } = usage ?? {};
-  const spending = { model, sent: input + (cacheRead ?? 0) + (cacheWrite ?? 0), cached: cacheRead ?? 0, received: output };
+  const spending = { model, sent: input + (cacheRead ?? 0) + (cacheWrite ?? 0), cached: cacheRead ?? 0, written: cacheWrite ?? 0, received: output };
   const to = Date.parse(timestamp);
   return {
     requests: before.requests + 1,
@@ -41,8 +42,8 @@ function withSpending(before: readonly Spending[], spending: Spending): Spending
   return at < 0 ? [...before, spending] : before.with(at, { model: spending.model, ...sum(before[at] ?? spending, spending) });
 }
 
-function sum(one: Spending, other: Spending): Pick<Spending, "sent" | "cached" | "received"> {
-  return { sent: one.sent + other.sent, cached: one.cached + other.cached, received: one.received + other.received };
+function sum(one: Spending, other: Spending): Pick<Spending, "sent" | "cached" | "written" | "received"> {
+  return { sent: one.sent + other.sent, cached: one.cached + other.cached, written: one.written + other.written, received: one.received + other.received };
 }
 
 /** `12k in (87% cached), 532 out · 8 s` */

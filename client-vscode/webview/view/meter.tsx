@@ -86,7 +86,7 @@ export function UsageDetails({ usage, busy, pricing }: { usage: UsageState; busy
       <p class="hint">Compacts above {whole(usage.thresholdTokens)} tokens; {whole(usage.reserveTokens)} stay free for the reply.</p>
       {pricing && usage.spent && (
         <p class="hint">
-          Cost of the last turn {costOf(pricing, usage.spent, "turn")}, of the conversation {costOf(pricing, usage.spent, "conversation")}, of its compactions {costOf(pricing, usage.spent, "compactions")}.
+          Cost of the last turn {costOf(pricing, usage.spent, "turn")}, of the conversation {costOf(pricing, usage.spent, "conversation")}, of its compactions {costOf(pricing, usage.spent, "compactions")}; with all branches and unused summaries {costOf(pricing, usage.spent, "whole")}.
         </p>
       )}
       <button type="button" class="button secondary" disabled={busy} onClick={() => { post({ type: "compact" }); }}>
@@ -96,8 +96,8 @@ export function UsageDetails({ usage, busy, pricing }: { usage: UsageState; busy
   );
 }
 
-function costOf(pricing: Pricing, { models }: SpentState, of: "turn" | "conversation" | "compactions"): string {
-  const spendings = models.map(({ model, [of]: { input, cacheRead, output } }) => ({ model: model ?? undefined, sent: input, cached: cacheRead, received: output }));
+function costOf(pricing: Pricing, { models }: SpentState, of: "turn" | "conversation" | "compactions" | "whole"): string {
+  const spendings = models.map(({ model, [of]: { input, cacheRead, cacheWrite, output } }) => ({ model: model ?? undefined, sent: input, cached: cacheRead, written: cacheWrite, received: output }));
   return cost(pricing, spendings) ?? "not known";
 }
 

@@ -11,10 +11,14 @@ class ModelParams(WireModel):
 
 
 class Prices(WireModel):
-    """What a million tokens cost, as the user has set it; `cachedInput` those read from its cache."""
+    """What a million tokens cost, as the user has set it; `cachedInput` those read from the provider's cache.
+
+    `cacheWrite` is for those written to it; without it they cost what `input` does.
+    """
 
     input: float
     cached_input: float
+    cache_write: float | None = None
     output: float
     currency: str
 

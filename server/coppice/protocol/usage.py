@@ -72,10 +72,17 @@ class SpentByModel(WireModel):
     turn: Spent
     conversation: Spent
     compactions: Spent
+    whole: Spent
+    unused: Spent
 
 
 class SpentState(WireModel):
-    """Sums for the `turn` that the path ends with, and for the whole path. `compactions` are those on it.
+    """Sums for the `turn` that the path ends with, and for the path (`conversation`), with its
+    `compactions`.
+
+    `whole` is all of the conversation: the replies and summaries of all its branches, and the summaries that
+    were written and not taken since the server started, which `unused` sums up. What an undo stored again is
+    in it once.
 
     `models` are the parts of the models that took something, writers of summaries last: a conversation's
     model can be changed.
@@ -84,6 +91,8 @@ class SpentState(WireModel):
     turn: Spent
     conversation: Spent
     compactions: Spent
+    whole: Spent
+    unused: Spent
     models: list[SpentByModel]
 
 

@@ -89,10 +89,14 @@ class ModelSettings(_Section):
 
 
 class ModelPrices(_Section):
-    """What a million tokens cost, `cached_input` those that the provider reads from its cache."""
+    """What a million tokens cost, `cached_input` those that the provider reads from its cache.
+
+    `cache_write` is for those that it writes there, by default as much as for `input`.
+    """
 
     input: Price
     cached_input: Price
+    cache_write: Price | None = None
     output: Price
     currency: Annotated[str, Field(max_length=8)] = "$"
 

@@ -12,7 +12,7 @@ from models.provider_server import Exchange, ProviderServer
 
 from coppice.errors import ConversationBusyError, NoModelError
 
-PRICES = {"input": 1.0, "cachedInput": 0.1, "output": 4.0, "currency": "€"}
+PRICES = {"input": 1.0, "cachedInput": 0.1, "cacheWrite": 1.25, "output": 4.0, "currency": "€"}
 
 
 def settings(usual: str, fast: str) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from coppice.compaction.asking.summarizer import WrittenSummary
 from coppice.protocol.usage import Spent
-from coppice.service.window.usage import spent_on
+from coppice.service.window.spending import spent_on
 from coppice.tree.entries import BranchSummaryEntry, CompactionEntry, Entry, MessageEntry
 from coppice.tree.messages import AssistantMessage, RequestTimes, Usage, UserMessage
 
@@ -53,7 +54,8 @@ def test_each_model_has_its_part_of_every_sum() -> None:
             _reply(8, "small"),
             _summary(9, written, model="other"),
             _summary(10, earlier),
-        ]
+        ],
+        [f"e{number}" for number in range(11)],
     )
     parts = [
         (each.provider, each.model, each.turn.output, each.conversation.output, each.compactions.output)
@@ -84,6 +86,27 @@ def test_each_model_has_its_part_of_every_sum() -> None:
 @pytest.mark.parametrize("details", [None, [], "x", {"requests": True}, {"summarizer": "offline"}])
 def test_what_took_nothing_is_no_part(details: Any) -> None:
     path = [_message(0, AssistantMessage(content=[], model="m")), _summary(1, details), _summary(2, details)]
-    spent = spent_on(path)
+    spent = spent_on(path, [each.id for each in path])
     assert spent.models == []
-    assert spent.turn == spent.conversation == spent.compactions == Spent()
+    assert spent.turn == spent.conversation == spent.compactions == spent.whole == Spent()
+
+
+def test_the_whole_has_every_branch_and_what_was_not_taken_and_copies_once() -> None:
+    def at(second: int, entry: Entry) -> Entry:
+        return entry.model_copy(update={"timestamp": f"2026-01-01T08:00:{second:02}.000Z"})
+
+    took = {"requests": 1, "tokens": {"input": 50, "output": 8}}
+    unused = [WrittenSummary("", "small", details=took)] * 2
+    elsewhere = [at(1, _reply(1, "large")), at(2, _summary(4, {**took, "summarizer": "small"}))]
+    reply = at(3, _reply(16, "large"))
+    assert isinstance(reply, MessageEntry)
+    assert isinstance(reply.message, AssistantMessage)
+    uncounted = reply.message.model_copy(update={"usage": Usage(input=0, output=0)})
+    copies = [reply.model_copy(update={"id": "copy", "message": uncounted})]
+    copies += [each.model_copy(update={"id": f"copy{each.id}"}) for each in elsewhere]
+    spent = spent_on([*elsewhere, reply, *copies], ["copy"], unused)
+    assert (spent.conversation.requests, spent.conversation.output) == (1, 0)
+    assert (spent.whole.requests, spent.whole.output) == (5, 1 + 8 + 16 + 2 * 8)
+    assert (spent.unused.requests, spent.unused.output, spent.unused.input) == (2, 16, 100)
+    parts = [(each.model, each.whole.output, each.unused.output) for each in spent.models]
+    assert parts == [("large", 17, 0), ("small", 24, 16)]

@@ -13,6 +13,7 @@ from coppice.service.compaction.compaction_entry import entry_of, view_after
 from coppice.service.compaction.loss_report import loss_report
 from coppice.service.compaction.preparing import Preparation, prepare
 from coppice.service.compaction.summarizing import FinishedSummary, summarize
+from coppice.service.compaction.unused_summaries import count_unused, paid
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.progress import Progress
@@ -131,17 +132,24 @@ class Ahead:
         draft = None if conversation_id in self._left else self._drafts.get(conversation_id)
         return None if draft is None else draft.status
 
-    def forget(self, conversation_id: str) -> None:
-        """Ends the writing and forgets what was written: the conversation was compacted, or is gone."""
+    def forget(self, conversation_id: str, taken: ReadySummary | None = None) -> None:
+        """Ends the writing and forgets what was written; what it took is counted, unless it is `taken`."""
+        draft = self._drop(conversation_id)
+        if draft is not None and draft.status == "ready" and (ready := draft.task.result()) is not taken:
+            count_unused(self._context, conversation_id, ready.summary.written)
+
+    def _drop(self, conversation_id: str) -> _Draft | None:
         self._left.discard(conversation_id)
         draft = self._drafts.pop(conversation_id, None)
         if draft is not None:
             draft.task.cancel()
         self._announce(conversation_id)
+        return draft
 
     def _forget_all(self, conversation_id: str) -> None:
         self._begun.pop(conversation_id, None)
-        self.forget(conversation_id)
+        self._drop(conversation_id)
+        self._context.unused_summaries.pop(conversation_id, None)
 
     def _look_again(self, conversation_id: str) -> None:
         """Looks whether the conversation is still, or again, on the path of its summary."""
@@ -187,12 +195,14 @@ class Ahead:
         ending = "Stopped; the conversation is compacted when the threshold is reached"
         try:
             prepared = await run_long(prepare, path, fit)
-            async with self._context.summarizers.of(path.settings) as summarizer:
-                summary = await summarize(
-                    prepared, summarizer, instructions=None, edited=None, stage=progress.report
-                )
-            report = await run_long(loss_report, prepared, summary)
-            entry = await run_long(entry_of, prepared, summary, REASON)
+            with paid(self._context, path.conversation.id) as own:
+                async with self._context.summarizers.of(path.settings) as own.summarizer:
+                    summary = await summarize(
+                        prepared, own, instructions=None, edited=None, stage=progress.report
+                    )
+                report = await run_long(loss_report, prepared, summary)
+                entry = await run_long(entry_of, prepared, summary, REASON)
+                own.is_taken = True
             ending = "The summary is ready for the next compaction"
             return ReadySummary(prepared, summary, report, entry)
         finally:

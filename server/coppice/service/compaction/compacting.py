@@ -29,6 +29,7 @@ from coppice.service.compaction.compaction_hooks import adopted, ask_hooks
 from coppice.service.compaction.loss_report import loss_report
 from coppice.service.compaction.preparing import Preparation, prepare, preview_of
 from coppice.service.compaction.summarizing import FinishedSummary, summarize
+from coppice.service.compaction.unused_summaries import Paid, paid
 from coppice.service.core.client_turns import JOB as TURN
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now
@@ -160,7 +161,9 @@ class Compacting:
             ready = await self._prepared_ahead(params, reason, fit, progress)
             if ready is None:
                 await run_read(lambda: check_path(prepared, self._context.path(params.conversation_id)))
-            result = await self._summarize_and_store(params, prepared, reason, progress, ready)
+            with paid(self._context, params.conversation_id) as own:
+                result = await self._summarize_and_store(params, prepared, reason, progress, ready, own=own)
+                own.is_taken = not params.draft
         except asyncio.CancelledError:
             attempt.end("Cancelled; nothing was changed", status="cancelled")
             raise
@@ -169,7 +172,7 @@ class Compacting:
             attempt.end(sentence, status=_status(error, reason), error=sentence)
             raise
         if not params.draft:
-            self.ahead.forget(params.conversation_id)
+            self.ahead.forget(params.conversation_id, None if result.entry.from_hook else ready)
         before, after = result.tokens_before, result.tokens_after
         attempt.end(
             f"{_short(before)} → {_short(after)} tokens",
@@ -200,6 +203,8 @@ class Compacting:
         reason: CompactionReason,
         progress: JobProgress,
         ready: ReadySummary | None,
+        *,
+        own: Paid,
     ) -> CompactResult:
         started = time.monotonic()
         hooks = self._context.hooks
@@ -208,16 +213,17 @@ class Compacting:
         if given is None and ready is not None:
             prepared, summary, report = ready.prepared, ready.summary, ready.report
             # Where an error came after it was stored, the summary can be taken again, on another branch.
-            own = {"id": new_entry_id(), "timestamp": now(), "reason": reason}
-            entry = ready.entry.model_copy(update=own)
+            changed = {"id": new_entry_id(), "timestamp": now(), "reason": reason}
+            entry = ready.entry.model_copy(update=changed)
         else:
             if given is not None:
                 prepared, summary = given
             else:
                 async with self._context.summarizers.of(prepared.path.settings) as summarizer:
+                    own.summarizer = summarizer
                     summary = await summarize(
                         prepared,
-                        summarizer,
+                        own,
                         instructions=answer.instructions,
                         edited=params.summary,
                         stage=progress.report,

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+from coppice.compaction.asking.summarizer import WrittenSummary
 from coppice.protocol.base import WireModel
 from coppice.protocol.notifications import (
     CONVERSATION_CHANGED,
@@ -59,6 +60,8 @@ class Context:
     before_writing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     after_deleting: list[Callable[[str], None]] = field(default_factory=list)
     """Called with the id of a conversation that was deleted, by whoever holds something of it in memory."""
+    unused_summaries: dict[str, list[WrittenSummary]] = field(default_factory=dict)
+    """By conversation, those written and not taken since the server started, without their texts."""
     after_moving: list[Callable[[str], None]] = field(default_factory=list)
     """Called with the id of a conversation whose leaf is another one, also where another server moved it."""
 

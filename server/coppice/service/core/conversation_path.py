@@ -101,6 +101,10 @@ class ConversationPath:
         if self.end is not None:
             yield from chain.from_iterable(self.pieces(0, self.end.depth))
 
+    def entries_of_all_branches(self) -> Iterator[Entry]:
+        """Every entry of the conversation in the order in which they were appended, read in pieces."""
+        return _stopping(self.store.all_entries(self.conversation.id))
+
     def newest_first(self, first: int = 0) -> Iterator[Entry]:
         """The entries from depth `first` on, the newest first, read in pieces as the iteration goes on."""
         if self.end is not None:
@@ -116,12 +120,16 @@ class ConversationPath:
             check_stopped()
             yield self.entries(start, min(start + _A_PIECE - 1, last))
 
-    def rows(self) -> list[EntryRow]:
-        """The rows of the view, oldest first. Raises StoppedError as `pieces` does."""
+    def ids(self) -> frozenset[str]:
+        """The ids of the whole path. Raises StoppedError as `pieces` does."""
+        return frozenset(row.id for row in self.rows(0))
+
+    def rows(self, first: int | None = None) -> list[EntryRow]:
+        """The rows of the view, oldest first, or those from depth `first` on. Raises StoppedError."""
         if self.end is None:
             return []
         rows: list[EntryRow] = []
-        for start in range(self.first_depth, self.end.depth + 1, _ROWS):
+        for start in range(self.first_depth if first is None else first, self.end.depth + 1, _ROWS):
             check_stopped()
             rows += self.store.rows(self.end, start, min(start + _ROWS - 1, self.end.depth))
         return rows

@@ -28,12 +28,12 @@ from coppice.service.core.workers import run_long, run_read
 from coppice.service.recovery.truncating import fitted_view
 from coppice.service.views.files_at_hand import files_at_hand
 from coppice.service.window.breakdown import breakdown_of, heaviest_of
+from coppice.service.window.spending import spent_on
 from coppice.service.window.usage import (
     Counter,
     context_tokens,
     counted_tokens,
     overhead_of,
-    spent_on,
     usage_state,
 )
 from coppice.store.tree.paging import fitting
@@ -67,7 +67,9 @@ class Views:
             overhead = overhead_of(counter, params.system, params.tools, params.skills)
             usage = usage_state(path, params.context_window, overhead.total)
             if params.spent:
-                usage = usage.model_copy(update={"spent": spent_on(path.all_entries())})
+                unused = self._context.unused_summaries.get(params.conversation_id, ())
+                spent = spent_on(path.entries_of_all_branches(), path.ids(), unused)
+                usage = usage.model_copy(update={"spent": spent})
             if not params.detail:
                 return usage
             view = path.view()

@@ -1,114 +1,19 @@
-"""How full the model's window is, and what the requests of a path took."""
+"""How full the model's window is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, Literal
+from typing import Literal
 
 from coppice.compaction.span.sizes import fitted_sizes
 from coppice.protocol.tools import Skill, Tool
-from coppice.protocol.usage import OverheadPart, Spent, SpentByModel, SpentState, TokenSource, UsageState
+from coppice.protocol.usage import OverheadPart, TokenSource, UsageState
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.settings import Settings
 from coppice.tokens.counting import count_tokens, estimate_tokens, load_soon, uses_tokenizer
 from coppice.tokens.measuring import compact_json, size_of_message
 from coppice.tokens.size import Size
-from coppice.tree.entries import BranchSummaryEntry, CompactionEntry, Entry, MessageEntry
-from coppice.tree.messages import AssistantMessage, UserMessage
+from coppice.tree.entries import Entry
 from coppice.tree.view import pinned_message
-
-_Model = tuple[str | None, str | None]
-"""What a reply records of its provider and its model."""
-_Parts = dict[_Model, Spent]
-
-
-def spent_on(path: Iterable[Entry]) -> SpentState:
-    """The sums of the requests whose replies and summaries are among the entries of `path`, root first."""
-    turn: _Parts = {}
-    conversation: _Parts = {}
-    compactions: _Parts = {}
-    for entry in path:
-        match entry:
-            case MessageEntry(message=UserMessage()):
-                turn = {}
-            case MessageEntry(message=AssistantMessage() as reply):
-                cost = _of_reply(reply)
-                for parts in (turn, conversation):
-                    _add(parts, (reply.provider, reply.model), cost)
-            case CompactionEntry() | BranchSummaryEntry():
-                _add(compactions, (None, _writer(entry)), _of_summary(entry.details))
-            case _:
-                pass
-    return SpentState(
-        turn=_whole(turn),
-        conversation=_whole(conversation),
-        compactions=_whole(compactions),
-        models=[
-            SpentByModel(
-                provider=provider,
-                model=model,
-                turn=turn.get((provider, model), Spent()),
-                conversation=conversation.get((provider, model), Spent()),
-                compactions=compactions.get((provider, model), Spent()),
-            )
-            for provider, model in conversation | compactions
-        ],
-    )
-
-
-def _add(parts: _Parts, of: _Model, cost: Spent) -> None:
-    if cost != Spent():
-        parts[of] = _sum(parts.get(of, Spent()), cost)
-
-
-def _whole(parts: _Parts) -> Spent:
-    return reduce(_sum, parts.values(), Spent())
-
-
-def _writer(entry: CompactionEntry | BranchSummaryEntry) -> str | None:
-    """The model that wrote a summary."""
-    named = entry.details.get("summarizer") if isinstance(entry.details, Mapping) else None
-    return named if isinstance(named, str) else entry.model
-
-
-def _of_reply(reply: AssistantMessage) -> Spent:
-    usage, times = reply.usage, reply.milliseconds
-    if usage is None and times is None:
-        return Spent()
-    return Spent(
-        requests=1,
-        input=usage.request_tokens if usage else 0,
-        output=usage.output if usage else 0,
-        cache_read=(usage.cache_read or 0) if usage else 0,
-        cache_write=(usage.cache_write or 0) if usage else 0,
-        milliseconds=times.whole if times else 0,
-        first_token_milliseconds=times.first_token if times else 0,
-    )
-
-
-def _of_summary(details: Any) -> Spent:
-    """What a summary's writer recorded; nothing of one that no model wrote."""
-    if not isinstance(details, Mapping):
-        return Spent()
-    tokens, times = details.get("tokens"), details.get("milliseconds")
-    return Spent(
-        requests=_count(details, "requests"),
-        input=_count(tokens, "input"),
-        output=_count(tokens, "output"),
-        cache_read=_count(tokens, "cacheRead"),
-        cache_write=_count(tokens, "cacheWrite"),
-        milliseconds=_count(times, "whole"),
-        first_token_milliseconds=_count(times, "firstToken"),
-    )
-
-
-def _count(counts: Any, name: str) -> int:
-    value = counts.get(name) if isinstance(counts, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _sum(one: Spent, other: Spent) -> Spent:
-    return Spent(**{name: getattr(one, name) + getattr(other, name) for name in Spent.model_fields})
 
 
 class Counter:
