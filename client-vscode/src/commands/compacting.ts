@@ -31,7 +31,7 @@ export function registerCompactionCommands(
       // A menu of a view gives other things.
       compactionId: typeof compactionId === "string" ? compactionId : null,
     });
-    void notify.info("The compaction is undone. It stays in the tree.");
+    void notify.info("Undone. What was undone stays in the tree.");
   });
   commands.add("coppice.cancelWork", async () => {
     const { cancelled } = await client.request("coppice/cancel", { conversationId: conversations.current });

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from conftest_service import Client, GatedSummarizer, MakeClient, assistant, tool, user
 
+from coppice.errors import UnknownEntryError
 from coppice.tree.messages import ToolResultMessage, text_of
 
 WINDOW: dict[str, Any] = {
@@ -234,6 +235,9 @@ async def test_an_undo_without_an_id_takes_back_what_was_last(make_client: MakeC
     await client.ask("clearToolResults", conversationId=made, keepTokens=0)
     await client.ask("undoCompaction", conversationId=made)
     assert await edits(client, made) == [4, 0]
+    marker = (await client.ask("entries", conversationId=made))["entries"][-1]["id"]
+    with pytest.raises(UnknownEntryError, match="clears nothing"):
+        await client.ask("undoCompaction", conversationId=made, compactionId=marker)
     path = (await client.ask("entries", conversationId=made))["entries"]
     assert "compaction" in [entry["type"] for entry in path]
     await client.ask("undoCompaction", conversationId=made)

@@ -61,6 +61,10 @@ def _undone(path: ConversationPath, params: UndoCompactionParams) -> tuple[PathE
     compaction = path.store.entry(params.conversation_id, compaction_id)
     if compaction.type not in ("compaction", "context_edit"):
         raise UnknownEntryError("That entry is no compaction and no context edit.", entryId=compaction_id)
+    if isinstance(compaction, ContextEditEntry) and not compaction.cleared:
+        raise UnknownEntryError(
+            "That context edit clears nothing: there is nothing to undo.", entryId=compaction_id
+        )
     return path.end, depth, compaction
 
 
