@@ -18,17 +18,20 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
+import coppice
 from coppice.protocol.methods import METHODS
 from coppice.service.core.progress import NoProgress
 from coppice.service.methods import Dispatcher
 from coppice.service.service import Service
 from coppice.store.tree.location import workspace_database
 
+OWN: Final = str(Path(coppice.__file__).parent)
 ROUNDS: Final = 2_000
 TURNS: Final = 4
 """Parts of the rounds, each with all lengths one after the other."""
@@ -97,14 +100,15 @@ async def appends(folder: str, rounds: int, taken: Taken) -> None:
     await service.close()
 
 
-async def calls_of_one(folder: str, rounds: int) -> float:
-    """The functions of Python that an append enters, in the event loop and in the threads that write."""
-    entered = 0
+async def calls_of_one(folder: str, rounds: int) -> tuple[float, float]:
+    """The functions that an append enters, in the event loop and in writing threads: Python's, Coppice's."""
+    entered = own = 0
     nobody: Any = None
 
-    def note(_frame: object, kind: str, _argument: object) -> None:
-        nonlocal entered
+    def note(frame: FrameType, kind: str, _argument: object) -> None:
+        nonlocal entered, own
         entered += kind == "call"
+        own += kind == "call" and frame.f_code.co_filename.startswith(OWN)
 
     use(folder)
     threading.setprofile(note)  # of threads that are started from now on
@@ -112,13 +116,13 @@ async def calls_of_one(folder: str, rounds: int) -> float:
     made = (await ask("coppice/conversation/list")).conversations[0].id
     await ask("coppice/append", conversationId=made, entries=[entry(0)])
     sys.setprofile(note)
-    entered = 0
+    entered = own = 0
     for number in range(rounds):
         await ask("coppice/append", conversationId=made, entries=[entry(number)])
     sys.setprofile(None)
     threading.setprofile(nobody)
     await service.close()
-    return entered / rounds
+    return entered / rounds, own / rounds
 
 
 async def serving(folder: str) -> tuple[Service, Any]:
@@ -249,7 +253,7 @@ def measure(folder: str, rounds: int, taken: Taken) -> None:
     taken.alone += one_row(folder, rounds)
 
 
-def show(length: int, taken: Taken, calls: float) -> None:
+def show(length: int, taken: Taken, calls: tuple[float, float]) -> None:
     """Prints medians, 99th percentiles and ratios at one length."""
     print(f"{length:,} entries:")
     all_times = {"coppice/append": taken.ours, "the same rows": taken.same, "one row": taken.alone}
@@ -257,7 +261,8 @@ def show(length: int, taken: Taken, calls: float) -> None:
         print(f"  {name}: median {statistics.median(times):.2f} ms, 99th percentile {p99(times):.2f} ms")
     ratios = [statistics.median(taken.ours) / statistics.median(times) for times in (taken.same, taken.alone)]
     statements, computed = (each / len(taken.ours) for each in (taken.statements, taken.computed))
-    print(f"  {calls:.0f} calls, {statements:.1f} statements and {computed:.2f} ms of CPU an append")
+    print(f"  {calls[0]:.0f} calls ({calls[1]:.0f} of Coppice) an append,")
+    print(f"  {statements:.1f} statements and {computed:.2f} ms of CPU")
     print(f"  {ratios[0]:.1f} times the same rows by SQLite alone (goal {LIMIT:.0f})")
     print(f"  {ratios[1]:.1f} times one row with one index")
 
