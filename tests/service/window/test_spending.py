@@ -104,9 +104,11 @@ def test_the_whole_has_every_branch_and_what_was_not_taken_and_copies_once() -> 
     uncounted = reply.message.model_copy(update={"usage": Usage(input=0, output=0)})
     copies = [reply.model_copy(update={"id": "copy", "message": uncounted})]
     copies += [each.model_copy(update={"id": f"copy{each.id}"}) for each in elsewhere]
-    spent = spent_on([*elsewhere, reply, *copies], ["copy"], unused)
+    other = reply.message.model_copy(update={"usage": Usage(input=1, output=32)})
+    same_time = reply.model_copy(update={"id": "other", "message": other})
+    spent = spent_on([*elsewhere, reply, same_time, *copies], ["copy"], unused)
     assert (spent.conversation.requests, spent.conversation.output) == (1, 0)
-    assert (spent.whole.requests, spent.whole.output) == (5, 1 + 8 + 16 + 2 * 8)
+    assert (spent.whole.requests, spent.whole.output) == (6, 1 + 8 + 16 + 32 + 2 * 8)
     assert (spent.unused.requests, spent.unused.output, spent.unused.input) == (2, 16, 100)
     parts = [(each.model, each.whole.output, each.unused.output) for each in spent.models]
-    assert parts == [("large", 17, 0), ("small", 24, 16)]
+    assert parts == [("large", 49, 0), ("small", 24, 16)]

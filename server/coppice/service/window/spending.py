@@ -37,11 +37,12 @@ def spent_on(
         if on_path:
             for parts in (turn, conversation) if isinstance(entry, MessageEntry) else (compactions,):
                 _add(parts, of, cost)
-        # What an undo stored again has the time and the content of what was there before.
-        copied = hash((entry.timestamp, repr(content)))
-        if copied not in copies:
-            copies.add(copied)
+        # What an undo stored again has the time and content of what was there before, and its counts or none.
+        same = hash((entry.timestamp, repr(content)))
+        counted = hash((same, cost.input, cost.output))
+        if counted not in copies and (cost.input + cost.output > 0 or same not in copies):
             _add(whole, of, cost)
+        copies |= {same, counted}
     for written in unused_summaries:
         for parts in (whole, unused):
             _add(parts, (None, written.summarizer), _of_summary(written.details))
