@@ -102,7 +102,7 @@ def test_the_whole_has_every_branch_and_what_was_not_taken_and_copies_once() -> 
     assert isinstance(reply, MessageEntry)
     assert isinstance(reply.message, AssistantMessage)
     uncounted = reply.message.model_copy(update={"usage": Usage(input=0, output=0)})
-    copies = [reply.model_copy(update={"id": "copy", "message": uncounted})]
+    copies: list[Entry] = [reply.model_copy(update={"id": "copy", "message": uncounted})]
     copies += [each.model_copy(update={"id": f"copy{each.id}"}) for each in elsewhere]
     other = reply.message.model_copy(update={"usage": Usage(input=1, output=32)})
     same_time = reply.model_copy(update={"id": "other", "message": other})
