@@ -209,11 +209,11 @@ async def day(
                 parts.append(await finds_error(service, conversation_id))
     quarter = turns // 4
     growth = max(memory[-quarter:]) / max(memory[quarter : 2 * quarter])
-    typical, slow = _middle_and_slow(waited)
+    typical, longest = _middle_and_slow(waited)
     return (
         f"{provider:10} {'on' if everything else 'off':4} {cache.requests:8,} {compactions:11} "
         f"{cache.sent / 1e6:8.1f} {cache.read / cache.sent:7.2f} {cache.dollars:7.2f} "
-        f"{median(model.waits) * 1000:7.0f} {typical * 1000:9.0f} {slow * 1000:7.0f} {growth:7.2f} "
+        f"{median(model.waits) * 1000:7.0f} {typical * 1000:9.0f} {longest * 1000:7.0f} {growth:7.2f} "
         + " ".join(f"{'yes' if each else 'no':>5}" for each in parts)
     )
 

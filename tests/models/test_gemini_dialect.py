@@ -111,7 +111,9 @@ async def test_a_text_goes_back_with_its_signature(pieces: list[Any], parts: lis
     def part(text: str, signature: str | None) -> dict[str, Any]:
         return {"text": text} | ({"thoughtSignature": signature} if signature else {})
 
-    streamed = [{"candidates": [{"content": {"role": "model", "parts": [part(*piece)]}}]} for piece in pieces]
+    streamed: list[Any] = [
+        {"candidates": [{"content": {"role": "model", "parts": [part(*piece)]}}]} for piece in pieces
+    ]
     streamed.append({"candidates": [{"finishReason": "STOP"}]})
     async with asked("gemini", events(*streamed), answer("ok"), answer("ok")) as (model, server):
         first = await model.complete(about(UserMessage(content="Hi")))

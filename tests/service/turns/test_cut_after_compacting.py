@@ -13,6 +13,7 @@ from waiting import until
 
 from coppice.service.notes.notes import Notes
 from coppice.service.turns import turn
+from coppice.service.views import files_at_hand
 
 WINDOW = 20_000
 TALK = "so it is " * 700  # 1,575 tokens
@@ -34,7 +35,7 @@ async def test_the_next_turn_of_another_server_shows_what_was_not_stored(
 ) -> None:
     del folder
     reached, may_go_on = threading.Event(), threading.Event()
-    show, files = Notes.show, turn.files_at_hand
+    show = Notes.show
 
     async def held_notes(self: Notes, *about: Any, **more: Any) -> Any:
         reached.set()
@@ -44,7 +45,7 @@ async def test_the_next_turn_of_another_server_shows_what_was_not_stored(
     def held_files(*about: Any) -> Any:
         reached.set()
         may_go_on.wait()
-        return files(*about)
+        return files_at_hand.files_at_hand(*about)
 
     async with ProviderServer([Windowed(WINDOW, [ScriptedReply("Yes.")])]) as server:
         settings = {
