@@ -10,6 +10,7 @@ from real_agents.test_three_compactions import CALLS, COMPACTIONS, FACT, FAILING
 RULE = "Never change the file settings.ini."
 SUMMARY = "<state_snapshot>The user asked for a list of numbers.</state_snapshot>"
 ADDED = "This session was compacted."
+FAILING_CHECK = "make test"
 FULL = 900_000  # tokens: more than half of the model's window
 
 
@@ -50,7 +51,9 @@ def test_what_a_compression_lost_is_added_once(agent: RealAgent) -> None:
 
 @pytest.mark.parametrize("agent", ["gemini"], indirect=True)
 def test_what_two_windows_had_is_before_gemini_after_the_third(agent: RealAgent) -> None:
-    """Gemini compresses what is before a prompt: each prompt is a window, and the first fills none."""
+    """Gemini compresses what is before a prompt: each prompt is a window, and the first fills none. A check
+    that failed is open until it passes; any other command only until the next prompt, and then the tool finds it.
+    """
     agent.coppice("connect", agent.name)
     windows: list[list[str]] = []
     compressed: list[int] = []
@@ -62,10 +65,13 @@ def test_what_two_windows_had_is_before_gemini_after_the_third(agent: RealAgent)
         calls = windows[-1]
         if len(calls) >= CALLS:
             return Answer("Done.")
-        fails = len(windows) == 2 and not calls
-        calls.append(FAILING if fails else f"echo {len(windows)} {len(calls)}")
+        failing = (FAILING, FAILING_CHECK) if len(windows) == 2 else ()
+        command = next(iter(failing[len(calls) :]), f"echo {len(windows)} {len(calls)}")
+        calls.append(command)
+        if len(windows) > COMPACTIONS and len(calls) == CALLS:
+            return Answer("I search.", tool="mcp_coppice_history_search", arguments={"query": FAILING})
         tokens = FULL if len(windows) > 1 and len(windows) not in compressed else 1000
-        return Answer("I list.", tool="run_shell_command", arguments={"command": calls[-1]}, tokens=tokens)
+        return Answer("I list.", tool="run_shell_command", arguments={"command": command}, tokens=tokens)
 
     agent.model.script = script
     once = agent.arguments
@@ -76,10 +82,11 @@ def test_what_two_windows_had_is_before_gemini_after_the_third(agent: RealAgent)
         windows.append([])
         asked = agent.run(prompt)
     assert sorted(set(compressed)) == [2, 3, 4], compressed
-    last = "\n".join(request.last for request in asked if ADDED in request.last)
-    assert RULE in last
-    assert FACT in last
-    assert FAILING in last
+    (added,) = (request.last for request in asked if ADDED in request.last)
+    assert RULE in added
+    assert FACT in added
+    assert f"`{FAILING_CHECK}`" in added
+    assert f"No rule to make target '{FAILING.split()[1]}'" in asked[-1].last
     agent.assert_understood()
 
 
