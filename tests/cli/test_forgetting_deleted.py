@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.conftest import Coppice
@@ -124,6 +125,28 @@ def test_what_somebody_went_on_with_stays(coppice: Coppice, home: Path, sessions
     store.append(one, [user("And the yew?", "more")], modified_at=NOW)
     store.close()
     (sessions / "one.jsonl").unlink()
+    assert stored(coppice) == ["one", "two"]
+
+
+@pytest.mark.parametrize("comes", ["the transcript", "an entry"])
+def test_what_comes_while_it_is_deleted_is_not_deleted(
+    comes: str, coppice: Coppice, home: Path, sessions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(coppice)
+    text = (sessions / "one.jsonl").read_text()
+    (sessions / "one.jsonl").unlink()
+    delete = Store.delete
+
+    def late(self: Store, conversation_id: str, condition: Any = None) -> bool:
+        if comes == "an entry":
+            self.append(conversation_id, [user("And the yew?", "more")], modified_at=NOW)
+        else:
+            (sessions / "one.jsonl").write_text(text)
+        return delete(self, conversation_id, condition)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "delete", late)
+        assert stored(coppice) == ["one", "two"]
     assert stored(coppice) == ["one", "two"]
 
 

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial, wraps
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 from typing_extensions import override
@@ -17,6 +17,7 @@ from coppice.store.engines.migrations import migrate
 from coppice.store.reader import Snapshot, StoreReader
 from coppice.store.schema.errors import is_unwritable
 from coppice.store.schema.records import (
+    ConversationRecord,
     EntryRow,
     NewConversation,
     PathEnd,
@@ -173,19 +174,31 @@ class Store(StoreReader):
         with self._database.reading() as connection:
             yield Snapshot(connection)
 
-    def delete(self, conversation_id: str) -> None:
-        """The conversation is unknown at once; its space is freed in the background.
+    def delete(
+        self, conversation_id: str, condition: Callable[[ConversationRecord], bool] | None = None
+    ) -> bool:
+        """The conversation is unknown at once; its space is freed in the background. False where it does not
+        meet `condition`, which is asked in the same transaction, and stays.
 
         On a full disk a write waits until that has ended, but not for longer than `SPACE_SECONDS`.
         """
-        self._database.write_deletion(
+        is_deleted = self._database.write_deletion(
             lambda connection: conversations.hide(
-                self._database, connection, self._server_id, conversation_id
+                self._database, connection, self._server_id, conversation_id, condition
             )
         )
+        if not is_deleted:
+            return False
         self._recent_rows.forget(conversation_id)
         self._recent_entries.forget(conversation_id)
         self._purger.wake()
+        return True
+
+    def set_source(self, conversation_id: str, source: dict[str, Any]) -> None:
+        """Says anew where a conversation came from, of which no client is told."""
+        self._database.write(
+            lambda connection: conversations.set_source(connection, conversation_id, source)
+        )
 
     def erase(self) -> bool:
         """Waits until nothing of deleted conversations is left in the store. Whether nothing is left in its

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -93,18 +94,29 @@ class Conversations:
 
     async def delete(self, params: DeleteParams) -> DeleteResult:
         """Whatever runs for the conversation is stopped first."""
-
-        def delete() -> None:
-            self._context.stores.of_conversation(params.conversation_id).delete(params.conversation_id)
-            self._context.stores.forget(params.conversation_id)
-
-        await self._context.jobs.stop(params.conversation_id)
-        # Not after the file events that are still to be stored: on a full disk they cannot be.
-        await self._context.commit(params.conversation_id, delete)
-        for forget in self._context.after_deleting:
-            forget(params.conversation_id)
-        self._context.announce(params.conversation_id, None, "deleted")
+        await self.delete_if(params.conversation_id, None)
         return DeleteResult()
+
+    async def delete_if(
+        self, conversation_id: str, condition: Callable[[ConversationRecord], bool] | None
+    ) -> bool:
+        """The same, unless the conversation does not meet `condition` when it is deleted; whether it did."""
+
+        def delete() -> bool:
+            store = self._context.stores.of_conversation(conversation_id)
+            is_deleted = store.delete(conversation_id, condition)
+            if is_deleted:
+                self._context.stores.forget(conversation_id)
+            return is_deleted
+
+        await self._context.jobs.stop(conversation_id)
+        # Not after the file events that are still to be stored: on a full disk they cannot be.
+        if not await self._context.commit(conversation_id, delete):
+            return False
+        for forget in self._context.after_deleting:
+            forget(conversation_id)
+        self._context.announce(conversation_id, None, "deleted")
+        return True
 
     def _list(self, params: ListParams) -> ListResult:
         """Every folder's conversations in one order, by time of change.

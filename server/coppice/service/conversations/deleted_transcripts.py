@@ -1,7 +1,8 @@
 """Which transcripts their agents have deleted."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from pathlib import Path
 
 from coppice.service.conversations.looking import FollowedTranscript
@@ -9,8 +10,10 @@ from coppice.settings import SourceSettings
 from coppice.store.transcript_catalog import Reading
 
 
-def deletions(transcripts: Collection[FollowedTranscript], settings: SourceSettings) -> Iterator[Reading]:
-    """The readings of those that are deleted.
+def deletions(
+    transcripts: Collection[FollowedTranscript], settings: SourceSettings
+) -> Iterator[tuple[Reading, Callable[[], bool]]]:
+    """The readings of those that are deleted, each with what tells whether its file is still gone.
 
     A disk that is not mounted and another folder of an agent look like a deletion: the transcript must have
     been in the agent's folder that is looked at, with others beside it that are there.
@@ -32,7 +35,7 @@ def deletions(transcripts: Collection[FollowedTranscript], settings: SourceSetti
             and Path(reading.path).is_relative_to(roots[each.agent.name])
             and _is_gone(reading, beside)
         ):
-            yield reading
+            yield reading, partial(_is_gone, reading, beside)
 
 
 def _folder(path: str) -> str:

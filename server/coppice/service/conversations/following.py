@@ -2,9 +2,10 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,7 @@ from coppice.service.core.workers import run_long, run_read
 from coppice.settings import data_directory
 from coppice.sources.agent import conversation_id_of
 from coppice.store.engines.choosing import is_missing
+from coppice.store.schema.records import ConversationRecord
 from coppice.store.store import Store
 from coppice.store.transcript_catalog import Reading, TranscriptCatalog
 from coppice.store.tree.location import canonical_uri
@@ -178,14 +180,15 @@ class Following:
         self._looked_for_deleted = now
         problems: list[str] = []
         touched: dict[str, Store] = {}
-        for reading in deletions(await self.transcripts(), self._context.settings.of().sources):
+        for reading, is_gone in deletions(await self.transcripts(), self._context.settings.of().sources):
             id_ = conversation_id_of(reading.agent, reading.key)
             try:
                 store = await run_read(self._context.stores.of_conversation, id_)
                 record = await run_read(store.conversation, id_)
-                if (record.entry_count, record.leaf_id) == (reading.entries, reading.leaf):
+                condition = partial(_is_left, reading, is_gone)
+                # Nothing that runs for it is stopped where it stays.
+                if condition(record) and await self._conversations.delete_if(id_, condition):
                     touched[store.url] = store
-                    await self._conversations.delete(DeleteParams(conversation_id=id_))
                     await run_long(self._catalog.remove, reading)
             except UnknownConversationError:
                 continue
@@ -290,6 +293,11 @@ class Following:
         """What a look relies on: the settings, the store and whether it is missing, the catalog."""
         url = self._context.stores.url_of(workspace or NO_FOLDER)
         return self._context.settings.of().sources, url, is_missing(url), self._catalog.identity
+
+
+def _is_left(reading: Reading, is_gone: Callable[[], bool], record: ConversationRecord) -> bool:
+    """Whether nothing was added to what was read of a transcript, and it is not there again."""
+    return (record.entry_count, record.leaf_id) == (reading.entries, reading.leaf) and is_gone()
 
 
 def _groups(due: Iterable[FollowedTranscript]) -> Iterator[list[FollowedTranscript]]:

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 from sqlalchemy import Connection, and_, bindparam, insert, or_, select, update
@@ -36,7 +37,7 @@ def insert_conversation(
         "parent_conversation_id": new.parent_conversation_id,
         "model": new.choice.model,
         "thinking_level": new.choice.thinking_level,
-        "source": None if new.source is None else storable(json.dumps(new.source, ensure_ascii=False)),
+        "source": None if new.source is None else _source(new.source),
         "import_seen": import_seen,
         "entry_count": 0,
     }
@@ -90,12 +91,34 @@ def conversations(
     return listed, listed[-1].cursor if more else None
 
 
-def hide(database: Database, connection: Connection, origin: str, conversation_id: str) -> None:
-    """Makes a conversation unknown at once; purging.py takes what is left of it away."""
+def hide(
+    database: Database,
+    connection: Connection,
+    origin: str,
+    conversation_id: str,
+    condition: Callable[[ConversationRecord], bool] | None = None,
+) -> bool:
+    """Makes a conversation unknown at once, unless it does not meet `condition`; whether it did. purging.py
+    takes what is left of it away.
+    """
+    if condition is not None and not condition(conversation(connection, conversation_id)):
+        return False
     hidden = connection.execute(_HIDE, {"conversation": storable(conversation_id)})
     if hidden.rowcount == 0:
         raise unknown_conversation(conversation_id)
     record_change(database, connection, origin, conversation_id, ["deleted"])
+    return True
+
+
+def set_source(connection: Connection, conversation_id: str, source: dict[str, Any]) -> None:
+    """Says anew where a conversation came from. Raises UnknownConversationError."""
+    values = {"conversation": storable(conversation_id), "said": _source(source)}
+    if connection.execute(_SET_SOURCE, values).rowcount == 0:
+        raise unknown_conversation(conversation_id)
+
+
+def _source(source: dict[str, Any]) -> str:
+    return storable(json.dumps(source, ensure_ascii=False))
 
 
 def record_of(row: Any, leaf_id: str | None) -> ConversationRecord:
@@ -136,6 +159,11 @@ _BY_TIME: Final = _RECORD.where(CONVERSATION.c.id.is_not(None)).order_by(
 )
 _ID: Final = select(CONVERSATION.c.key).where(CONVERSATION.c.id == bindparam("id"))
 _INSERT: Final = insert(CONVERSATION).returning(CONVERSATION.c.key)
+_SET_SOURCE: Final = (
+    update(CONVERSATION)
+    .where(CONVERSATION.c.id == bindparam("conversation"))
+    .values(source=bindparam("said"))
+)
 _HIDE: Final = (
     update(CONVERSATION)
     .where(CONVERSATION.c.id == bindparam("conversation"))
