@@ -11,6 +11,8 @@ from session_samples import HEADER, message_record
 
 from coppice.mcp.project import resume_command
 from coppice.store.schema.records import ConversationRecord
+from coppice.store.store import Store
+from coppice.store.tree.location import workspace_database
 
 
 def pi_session(folder: Path) -> None:
@@ -49,6 +51,27 @@ def test_a_session_is_resumed_and_named_by_the_id_that_its_agent_gave_it(
     assert printed in client.call("history_search", query="plum wall").splitlines()[-1]
     assert f'resume="{printed}"' in client.call("history_overview", session=SESSION)
     assert "by the wall" in client.call("history_read", session=SESSION)
+
+
+@pytest.mark.parametrize(
+    ("write", "printed"),
+    [(pi_session, f"pi --session {SESSION}"), (gemini_session, f"gemini --resume {SESSION}")],
+)
+def test_a_session_that_an_earlier_version_stored_gets_the_id(
+    write: Callable[[Path], None], printed: str, start: Start, folder: Path
+) -> None:
+    write(folder)
+    start(HOME=str(folder.parent)).call("history_search", query="plum wall")
+    url = workspace_database(folder.parent / "stores", folder.resolve().as_uri())
+    store = Store.open(url, server_id="earlier", index_idle_seconds=None)
+    (record,), _ = store.conversations(limit=2)
+    assert record.source is not None
+    store.set_source(record.id, {key: each for key, each in record.source.items() if key != "headerId"})
+    assert store.conversations_without("headerId", record.source["format"]) == {record.id}
+    assert printed in start(HOME=str(folder.parent)).call("history_search", query="plum wall")
+    assert store.conversation(record.id).source == record.source
+    assert store.conversations_without("headerId", record.source["format"]) == frozenset()
+    store.close()
 
 
 @pytest.mark.parametrize(

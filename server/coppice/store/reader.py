@@ -74,6 +74,7 @@ class StoreReader(ABC):
 
     extent = _read_method(sessions.extent)
     named_conversations = _read_method(sessions.named)
+    conversations_without = _read_method(sessions.without)
     newest_conversations = _read_method(sessions.newest)
     entries_named = _read_method(sessions.entries_named)
 

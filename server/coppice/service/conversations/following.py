@@ -15,7 +15,7 @@ from coppice.protocol.notifications import Change
 from coppice.service.conversations.conversations import Conversations
 from coppice.service.conversations.deleted_transcripts import deletions
 from coppice.service.conversations.looking import FollowedTranscript, Look, not_there, with_places
-from coppice.service.conversations.transcript_storing import SETTLED_SECONDS, TranscriptStorer
+from coppice.service.conversations.transcript_storing import HEADER_ID, SETTLED_SECONDS, TranscriptStorer
 from coppice.service.core.context import Context
 from coppice.service.core.progress import NoProgress, Progress
 from coppice.service.core.stores import NO_FOLDER
@@ -217,10 +217,13 @@ class Following:
     def _update_from(self, look: Look, updated: Updated, thread: ThreadWork) -> None:
         missing: dict[str, bool] = {}
         places: dict[str, str] = {}
+        lacking: dict[tuple[str, str], frozenset[str]] = {}
         done: list[Reading] = []
         due: list[FollowedTranscript] = []
         for followed in look.changed(thread.check):
-            if self._is_due(followed, places, missing):
+            if self._lacks_id(followed, lacking):
+                due.append(replace(followed, reading=replace(followed.reading, checkpoint=None)))
+            elif self._is_due(followed, places, missing):
                 due.append(followed)
             elif followed.reading.held:
                 look.look_again(followed)
@@ -257,6 +260,25 @@ class Following:
         gone = missing.setdefault(url, is_missing(url))
         settled = reading.held and time.time() - reading.modified > SETTLED_SECONDS
         return not followed.is_current or gone or settled or reading.store != url
+
+    def _lacks_id(
+        self, followed: FollowedTranscript, lacking: dict[tuple[str, str], frozenset[str]]
+    ) -> bool:
+        """Whether what an earlier version stored is without the id by which the agent knows the session.
+        `lacking` has the conversations of each workspace and format that are.
+        """
+        transcript, reading = followed.transcript, followed.reading
+        if transcript is None or not transcript.id_in_header:
+            return False
+        if reading.read_at is None or reading.problem is not None or reading.forgotten:
+            return False
+        place = (reading.workspace or NO_FOLDER, followed.agent.format)
+        if place not in lacking:
+            lacking[place] = frozenset()
+            with suppress(CoppiceError):  # the next look comes to it
+                store = self._context.stores.of_workspace(place[0])
+                lacking[place] = store.conversations_without(HEADER_ID, place[1])
+        return transcript.conversation_id in lacking[place]
 
     def _read_group(self, group: list[FollowedTranscript], storers: _Storers) -> list[Reading]:
         """In one transaction if there are several; one by one where that fails."""

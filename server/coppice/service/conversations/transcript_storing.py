@@ -45,6 +45,10 @@ from coppice.tree.entries import CompactionEntry, Entry
 SETTLED_SECONDS: Final = 600.0
 """A transcript that has not changed for so long is taken whole. Claude Code lets no command run longer."""
 
+HEADER_ID: Final = "headerId"
+"""Of a conversation's source: the agent's own id of the session, where the key is the name of its file.
+What earlier versions stored lacks it until it is read again."""
+
 _BATCH: Final = 50  # entries a transaction: those of a few steps
 
 
@@ -159,7 +163,7 @@ class TranscriptStorer:
                 return self._imported(reader, limit, new, transcript, base)
             except IdConflictError:
                 pass  # another process was faster
-        return self._extended(reader, limit, new, base, last)
+        return self._extended(reader, limit, new, transcript, base, last)
 
     def _exists(self, conversation_id: str) -> bool:
         try:
@@ -184,10 +188,20 @@ class TranscriptStorer:
         return _after(base, reader, intake.count, leaf, {})
 
     def _extended(
-        self, reader: SessionReader, limit: _Limited, new: NewConversation, base: Reading, last: Reading
+        self,
+        reader: SessionReader,
+        limit: _Limited,
+        new: NewConversation,
+        transcript: Transcript,
+        base: Reading,
+        last: Reading,
     ) -> Reading:
         writer = self.store.extending(new.id)
         record = self.store.conversation(new.id)
+        # A reading that goes on from a checkpoint does not know the header.
+        is_whole = last.checkpoint is None
+        if is_whole and transcript.id_in_header and HEADER_ID not in (source := record.source or {}):
+            self.store.set_source(new.id, {**source, HEADER_ID: _header_id(reader, transcript)})
         given: set[str | None] = set()
         time_ = record.modified_at
         for batch in _batches(taken_over(entry, new.created_at) for entry in limit.entries(reader)):
@@ -219,10 +233,14 @@ class TranscriptStorer:
             name=transcript.name,
             path=transcript.path,
             sessionId=transcript.key,
-            headerId=short_text(reader.header.session_id) if transcript.id_in_header else None,
+            **({HEADER_ID: _header_id(reader, transcript)} if transcript.id_in_header else {}),
         )
         parent = None if last.parent is None else conversation_id_of(transcript.agent, last.parent)
         return replace(new, parent_conversation_id=parent)
+
+
+def _header_id(reader: SessionReader, transcript: Transcript) -> str:
+    return short_text(reader.header.session_id) or transcript.key
 
 
 def _after(

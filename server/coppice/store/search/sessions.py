@@ -71,6 +71,16 @@ def named(connection: Connection, scope: Scope, name: str) -> list[str]:
     return _ids(connection, scope, or_(*begun), order=order)
 
 
+def without(connection: Connection, name: str, format_: str) -> frozenset[str]:
+    """The ids of the conversations of sessions in a format whose source lacks the property `name`."""
+    statement = select(CONVERSATION.c.id).where(
+        CONVERSATION.c.id.is_not(None),
+        _source_has("format", format_, whole=True),
+        ~_source_has(name, "", whole=False),
+    )
+    return frozenset(connection.execute(statement).scalars())
+
+
 def newest(connection: Connection, scope: Scope, agent: str | None, most: int) -> list[str]:
     """The ids of the conversations in `scope` that were modified last."""
     return _ids(connection, scope, *from_agent(agent), most=most)
