@@ -5,6 +5,12 @@ from pathlib import Path
 import pytest
 from mcp_server.conftest import EARLIER, EDIT, OTHER_SESSION, Message, Start, assistant, result, stored, user
 
+from coppice.mcp.absence import no_more
+from coppice.mcp.arguments import SearchArguments
+from coppice.mcp.options import Options
+from coppice.mcp.project import Project
+from coppice.mcp.searching import search_history
+
 MORE = 400
 """Entries about the same: more than are read for a page of hits."""
 
@@ -60,6 +66,30 @@ def test_what_was_looked_through_is_within_the_bounds(start: Start, sessions: Pa
     assert "in 0 conversations, 0 entries." in none
     session = start("--session", OTHER_SESSION).call("history_search", query="kubernetes", scope="session")
     assert 'in 1 conversation, 6 entries since 2026-09-01. Scope "project" looks further.' in session
+
+
+def test_of_a_long_history_no_times_are_looked_at_to_count(
+    sessions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coppice.store.search.sessions.MOST_COUNTED", 9)
+    project = Project(Options(str(sessions)))
+    text = search_history(project, SearchArguments(query="kubernetes", since="2026-09-15"))
+    assert text == (
+        "Nothing found for 'kubernetes' in 2 conversations, 10 entries since 2026-09-01. "
+        "Those of other times are counted too."
+    )
+    project.store.close()
+
+
+def test_the_page_after_the_last_says_what_the_pages_before_had(start: Start, sessions: Path) -> None:
+    asked = {"query": "thirty days", "cursor": "9"}
+    one = "One relevant place in this project is on the pages before."
+    assert start().call("history_search", **asked) == f"There are no more: {one}"
+    assert no_more(12, 1500, "this session") == (
+        "There are no more: 12 relevant places in this session are on the pages before. They are among the "
+        "1,500 best and newest places that hold words of the query; there are more, which rarer words, or "
+        "since and until, would find."
+    )
 
 
 def test_of_all_projects_all_is_counted(start: Start, sessions: Path, tmp_path: Path) -> None:

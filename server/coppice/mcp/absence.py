@@ -25,6 +25,18 @@ def searched(project: Project, scope: str) -> Iterator[tuple[Store, Scope]]:
     yield own
 
 
+def no_more(total: int, cut: int | None, place: str) -> str:
+    """The sentence for a page after the last one; `cut` as for `nothing`."""
+    are = f"{total:,} relevant places in {place} are" if total != 1 else f"One relevant place in {place} is"
+    text = f"There are no more: {are} on the pages before."
+    if cut is not None:
+        text += (
+            f" They are among the {cut:,} best and newest places that hold words of the query; there are more, "
+            "which rarer words, or since and until, would find."
+        )
+    return text
+
+
 def nothing(
     project: Project, wanted: SearchArguments, running: str | None, looked_in: str, cut: int | None
 ) -> str:
@@ -43,7 +55,8 @@ def nothing(
     for store, scope in places:
         with suppress(CoppiceError):
             extents.append(store.extent(scope, wanted.agent, wanted.since, wanted.until))
-    more = ' Scope "project" looks further.' if looked_in == "session" else ""
+    more = " Those of other times are counted too." if any(each.is_of_any_time for each in extents) else ""
+    more += ' Scope "project" looks further.' if looked_in == "session" else ""
     is_bounded = wanted.agent or wanted.since or wanted.until
     if not is_bounded and not any(each.conversations for each in extents):
         more = " Nothing of this project is stored yet."

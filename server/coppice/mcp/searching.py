@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from coppice.errors import CoppiceError, StorageFailedError
 from coppice.files.tools import touches_of
-from coppice.mcp.absence import nothing, searched
+from coppice.mcp.absence import no_more, nothing, searched
 from coppice.mcp.arguments import SearchArguments
 from coppice.mcp.project import Project, label_of, resume_command
 from coppice.mcp.rendering import framed
@@ -78,7 +78,10 @@ def search_history(project: Project, wanted: SearchArguments) -> str:
     first = int((wanted.cursor or "0").split(":")[0])
     if first >= len(shown):
         cut = None if all(each.is_whole for each in results) else sum(each.looked_at for each in results)
-        text = "There are no more." if shown else nothing(project, wanted, running, looked_in, cut)
+        if shown:
+            text = f"{no_more(len(shown), cut, _PLACES[looked_in])}{_earlier(looked_in)}"
+        else:
+            text = nothing(project, wanted, running, looked_in, cut)
     else:
         text = _page(shown, first, wanted, running, looked_in)
     return text if all(each.complete for each in results) else f"{text}\n{_INCOMPLETE}"
@@ -198,6 +201,10 @@ def _is_typed(row: RecallRow, words: frozenset[str]) -> bool:
     return bool(own.strip()) and (not words or not words.isdisjoint(stem_text(own).split()))
 
 
+def _earlier(looked_in: str) -> str:
+    return ' Earlier sessions: scope "project".' if looked_in == "session" else ""
+
+
 def _page(
     shown: list[tuple[_StoreHits, int]],
     first: int,
@@ -225,8 +232,8 @@ def _page(
     last, total = first + len(parts), len(shown)
     places = f"{total}" if len(parts) == total else f"{first + 1} to {last} of {total}"
     more = f' More: cursor "{last}".' if last < total else ""
-    earlier = ' Earlier sessions: scope "project".' if looked_in == "session" else ""
-    parts.append(f"{places} relevant place{'s' * (total != 1)} in {_PLACES[looked_in]}.{more}{earlier}")
+    counted = f"{places} relevant place{'s' * (total != 1)} in {_PLACES[looked_in]}."
+    parts.append(f"{counted}{more}{_earlier(looked_in)}")
     if commands:
         parts.append(f"The user can resume these sessions with: {'; '.join(commands)}")
     return "\n".join(parts)
