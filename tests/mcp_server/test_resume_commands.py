@@ -74,6 +74,14 @@ def test_a_session_that_an_earlier_version_stored_gets_the_id(
     store.close()
 
 
+def test_a_session_whose_store_is_gone_is_stored_again(start: Start, folder: Path) -> None:
+    pi_session(folder)
+    start().call("history_search", query="plum wall")
+    for file in (folder.parent / "stores").glob("*.sqlite3*"):
+        file.unlink()
+    assert "Plant the plum" in start().call("history_search", query="plum wall")
+
+
 @pytest.mark.parametrize(
     ("agent", "command"), [("claude-code", None), ("gemini", None), ("codex", "codex resume s-1")]
 )

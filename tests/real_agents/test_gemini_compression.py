@@ -52,7 +52,7 @@ def test_what_a_compression_lost_is_added_once(agent: RealAgent) -> None:
 @pytest.mark.parametrize("agent", ["gemini"], indirect=True)
 def test_what_two_windows_had_is_before_gemini_after_the_third(agent: RealAgent) -> None:
     """Gemini compresses what is before a prompt: each prompt is a window, and the first fills none. A check
-    that failed is open until it passes; any other command only until the next prompt, and then the tool finds it.
+    that failed is open until it passes; another command until the next prompt only, and the tool finds it.
     """
     agent.coppice("connect", agent.name)
     windows: list[list[str]] = []

@@ -31,8 +31,8 @@ def no_more(total: int, cut: int | None, place: str) -> str:
     text = f"There are no more: {are} on the pages before."
     if cut is not None:
         text += (
-            f" They are among the {cut:,} best and newest places that hold words of the query; there are more, "
-            "which rarer words, or since and until, would find."
+            f" They are among the {cut:,} best and newest places that hold words of the query; there are "
+            "more, which rarer words, or since and until, would find."
         )
     return text
 

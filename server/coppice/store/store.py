@@ -196,9 +196,7 @@ class Store(StoreReader):
 
     def set_source(self, conversation_id: str, source: dict[str, Any]) -> None:
         """Says anew where a conversation came from, of which no client is told."""
-        self._database.write(
-            lambda connection: conversations.set_source(connection, conversation_id, source)
-        )
+        self._database.write(lambda connection: conversations.set_source(connection, conversation_id, source))
 
     def erase(self) -> bool:
         """Waits until nothing of deleted conversations is left in the store. Whether nothing is left in its

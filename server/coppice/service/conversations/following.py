@@ -221,10 +221,10 @@ class Following:
         done: list[Reading] = []
         due: list[FollowedTranscript] = []
         for followed in look.changed(thread.check):
-            if self._lacks_id(followed, lacking):
-                due.append(replace(followed, reading=replace(followed.reading, checkpoint=None)))
-            elif self._is_due(followed, places, missing):
+            if self._is_due(followed, places, missing):
                 due.append(followed)
+            elif self._lacks_id(followed, lacking):
+                due.append(replace(followed, reading=replace(followed.reading, checkpoint=None)))
             elif followed.reading.held:
                 look.look_again(followed)
         unlisted = [f"{Path(path).name}: {why}" for path, why in look.unlisted.items()]
@@ -261,9 +261,7 @@ class Following:
         settled = reading.held and time.time() - reading.modified > SETTLED_SECONDS
         return not followed.is_current or gone or settled or reading.store != url
 
-    def _lacks_id(
-        self, followed: FollowedTranscript, lacking: dict[tuple[str, str], frozenset[str]]
-    ) -> bool:
+    def _lacks_id(self, followed: FollowedTranscript, lacking: dict[tuple[str, str], frozenset[str]]) -> bool:
         """Whether what an earlier version stored is without the id by which the agent knows the session.
         `lacking` has the conversations of each workspace and format that are.
         """

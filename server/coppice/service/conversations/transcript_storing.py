@@ -163,7 +163,15 @@ class TranscriptStorer:
                 return self._imported(reader, limit, new, transcript, base)
             except IdConflictError:
                 pass  # another process was faster
-        return self._extended(reader, limit, new, transcript, base, last)
+        # A reading that goes on from a checkpoint does not know the header.
+        if last.checkpoint is None and transcript.id_in_header:
+            self._add_header_id(new.id, _header_id(reader, transcript))
+        return self._extended(reader, limit, new, base, last)
+
+    def _add_header_id(self, conversation_id: str, header_id: str) -> None:
+        source = self.store.conversation(conversation_id).source or {}
+        if HEADER_ID not in source:
+            self.store.set_source(conversation_id, {**source, HEADER_ID: header_id})
 
     def _exists(self, conversation_id: str) -> bool:
         try:
@@ -188,20 +196,10 @@ class TranscriptStorer:
         return _after(base, reader, intake.count, leaf, {})
 
     def _extended(
-        self,
-        reader: SessionReader,
-        limit: _Limited,
-        new: NewConversation,
-        transcript: Transcript,
-        base: Reading,
-        last: Reading,
+        self, reader: SessionReader, limit: _Limited, new: NewConversation, base: Reading, last: Reading
     ) -> Reading:
         writer = self.store.extending(new.id)
         record = self.store.conversation(new.id)
-        # A reading that goes on from a checkpoint does not know the header.
-        is_whole = last.checkpoint is None
-        if is_whole and transcript.id_in_header and HEADER_ID not in (source := record.source or {}):
-            self.store.set_source(new.id, {**source, HEADER_ID: _header_id(reader, transcript)})
         given: set[str | None] = set()
         time_ = record.modified_at
         for batch in _batches(taken_over(entry, new.created_at) for entry in limit.entries(reader)):

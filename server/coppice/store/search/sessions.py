@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
+from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from coppice.store.schema.entry_json import storable
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE
@@ -43,7 +43,7 @@ def extent(
     """
     conditions = [CONVERSATION.c.id.is_not(None), scope.condition, *from_agent(agent)]
     counts = func.count(), func.sum(CONVERSATION.c.entry_count), func.min(CONVERSATION.c.created_at)
-    whole = _extent(connection, select(*counts).where(*conditions))
+    whole = _extent(connection.execute(select(*counts).where(*conditions)).one())
     if since is None and until is None:
         return whole
     if whole.entries > MOST_COUNTED:
@@ -56,11 +56,11 @@ def extent(
         .join_from(CONVERSATION, ENTRY_TABLE, CONVERSATION.c.key == conversation)
         .where(*conditions)
     )
-    return _extent(connection, statement)
+    return _extent(connection.execute(statement).one())
 
 
-def _extent(connection: Connection, statement: Select[Any]) -> Extent:
-    conversations, entries, first = connection.execute(statement).one()
+def _extent(counts: Sequence[Any]) -> Extent:
+    conversations, entries, first = counts
     return Extent(int(conversations), int(entries or 0), first)
 
 

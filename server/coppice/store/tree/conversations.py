@@ -101,8 +101,10 @@ def hide(
     """Makes a conversation unknown at once, unless it does not meet `condition`; whether it did. purging.py
     takes what is left of it away.
     """
-    if condition is not None and not condition(conversation(connection, conversation_id)):
-        return False
+    if condition is not None:
+        database.lock_conversation(connection, conversation_id)
+        if not condition(conversation(connection, conversation_id)):
+            return False
     hidden = connection.execute(_HIDE, {"conversation": storable(conversation_id)})
     if hidden.rowcount == 0:
         raise unknown_conversation(conversation_id)
@@ -112,7 +114,7 @@ def hide(
 
 def set_source(connection: Connection, conversation_id: str, source: dict[str, Any]) -> None:
     """Says anew where a conversation came from. Raises UnknownConversationError."""
-    values = {"conversation": storable(conversation_id), "said": _source(source)}
+    values = {"conversation": storable(conversation_id), "text": _source(source)}
     if connection.execute(_SET_SOURCE, values).rowcount == 0:
         raise unknown_conversation(conversation_id)
 
@@ -162,7 +164,7 @@ _INSERT: Final = insert(CONVERSATION).returning(CONVERSATION.c.key)
 _SET_SOURCE: Final = (
     update(CONVERSATION)
     .where(CONVERSATION.c.id == bindparam("conversation"))
-    .values(source=bindparam("said"))
+    .values(source=bindparam("text"))
 )
 _HIDE: Final = (
     update(CONVERSATION)
