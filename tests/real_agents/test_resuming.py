@@ -13,6 +13,7 @@ QUESTION = "And which one is for the tests?"
 def test_the_printed_command_resumes_the_session(agent: RealAgent) -> None:
     agent.model.script = lambda _asked: Answer("It is noted.")
     agent.run(DECISION)
+    agent.coppice("sources", "--update")  # which the first call of the server waits five seconds for
     client = Client(agent.project, [str(COPPICE), "mcp"], agent.environ())
     overview = client.call("history_overview")
     client.close()
