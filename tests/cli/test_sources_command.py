@@ -200,7 +200,30 @@ def test_a_damaged_record_of_readings_is_named_and_repaired(
     # What could be read of what was forgotten stays forgotten.
     assert json.loads(ran.out)["updated"]["created"] == 151 - saved
     assert [*catalog.parent.glob(".repair-*")] == []
-    assert len([*catalog.parent.glob("transcripts.db.damaged-*[0-9]")]) == 1
+    [aside] = catalog.parent.glob("transcripts.db.damaged-*[0-9]")
+    killed = catalog.with_name(".repair-transcripts.db-x1")
+    killed.mkdir()
+    report = json.loads(coppice("doctor", "--json").out)
+    left = [each["message"] for each in report["checks"] if each["name"] == "repairs"]
+    assert [message.partition(":")[0] for message in left] == [killed.name, aside.name]
+
+
+def test_what_repairs_of_the_record_left_is_named_where_a_server_holds_the_conversations(
+    coppice: Coppice, home: Path
+) -> None:
+    (home / "config" / "settings.toml").write_text('[storage]\nurl = "sqlite:////no/such.sqlite3"\n')
+    aside = home / "stores" / "transcripts.db.damaged-20261127T000000"
+    aside.parent.mkdir(exist_ok=True)
+    aside.touch()
+    report = json.loads(coppice("doctor", "--json").out)
+    [left] = [each for each in report["checks"] if each["name"] == "repairs"]
+    assert left["message"].startswith(aside.name)
+
+
+def test_blank_lines_before_the_first_record_hide_no_folder(coppice: Coppice, session: Path) -> None:
+    session.write_bytes(b"\xef\xbb\xbf" + b"\r\n" * 500 + session.read_bytes())
+    (source,) = json.loads(coppice("sources", "--json").out)["sources"]
+    assert source["here"] == 1
 
 
 def test_a_record_of_readings_that_is_in_use_is_not_repaired(coppice: Coppice, home: Path) -> None:

@@ -40,6 +40,8 @@ _LEAST_FREE: Final = 50 * _MEGABYTE  # bytes; below it the check is "broken": a 
 _LITTLE_FREE: Final = 1000 * _MEGABYTE
 """Bytes; below it the check is a warning. They hold some 160,000 entries."""
 _SAMPLE: Final = "Coppicing: cut a tree back so that it keeps growing."
+_UNFINISHED: Final = "the work of a repair that has not ended"
+_PUT_ASIDE: Final = "a repair put it aside"
 _OTHERS: Final = 0o077  # permission bits of group and others
 _SOURCE_OF_LIMITS: Final = {
     "settings": "set by the settings",
@@ -143,9 +145,14 @@ def check_stores(settings: Settings) -> Iterator[Check]:
 
 
 def check_transcripts(settings: Settings) -> Iterator[Check]:
-    """Whether the record of what was read of transcripts can be used."""
+    """Whether the record of what was read of transcripts can be used, and what repairs of it left."""
+    folder = data_directory(settings)
+    for file in left_by_repairs(folder, FILE_NAME):
+        message = _UNFINISHED if file.is_dir() else _PUT_ASIDE
+        advice = f"Delete it when {FILE_NAME} can be read: what that does not hold is read anew."
+        yield Check("repairs", "warning", f"{file.name}: {message}", advice)
     try:
-        TranscriptCatalog(data_directory(settings)).check()
+        TranscriptCatalog(folder).check()
     except StoreDamagedError:
         advice = "Run `coppice doctor --repair`: it saves what can be read of it; the rest is read anew."
         yield Check("integrity", "broken", f"{FILE_NAME}: it is damaged; no transcript can be read", advice)
@@ -161,10 +168,10 @@ def check_repairs(settings: Settings) -> Iterator[Check]:
     for file in left:
         store = _store_of(file)
         if file.is_dir():
-            message = "the work of a repair that has not ended"
+            message = _UNFINISHED
             advice = "Delete it when no repair is at work: what it holds is in the store or the damaged file."
         else:
-            message = "a repair put it aside"
+            message = _PUT_ASIDE
             advice = "Delete it when no conversation is missing. "
             if file == first[store]:
                 advice += _way_back(file.with_name(store))

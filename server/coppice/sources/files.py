@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from glob import escape
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from coppice.errors import ImportFailedError
-from coppice.formats.lines import UnusableLineError, parse_object, text_at
+from coppice.formats.lines import BOM, UnusableLineError, parse_object, text_at
 from coppice.formats.source import OnRead, Source
 from coppice.sources.agent import Beginning, Transcript
 from coppice.sources.watching import FolderWatch
@@ -17,7 +18,7 @@ from coppice.sources.watching import FolderWatch
 HEAD_BYTES: Final = 512 * 1024
 """Of a transcript, in which its folder is looked for. The first records of an agent are long."""
 
-HEAD_LINES: Final = 40
+HEAD_RECORDS: Final = 40
 """Records in which the folder is looked for. Six recorded sessions have it in their first three."""
 _PATH_BYTES: Final = 4096  # PATH_MAX of Linux
 _DEPTH: Final = 6  # folders below the root; Codex has a folder a day
@@ -65,7 +66,8 @@ class FileAgent:
         """What the first records say. Raises ImportFailedError where the file cannot be read."""
         with Source(Path(transcript.path)).open() as file:
             head = file.read(HEAD_BYTES)
-        for raw in head.split(b"\n", HEAD_LINES)[:HEAD_LINES]:
+        records = (line for line in head.removeprefix(BOM).split(b"\n") if line.strip())
+        for raw in islice(records, HEAD_RECORDS):
             try:
                 value, _ = parse_object(raw)
             except UnusableLineError:

@@ -64,9 +64,11 @@ def repair(url: str) -> Repair:
     return done
 
 
-def left_by_repairs(folder: Path) -> list[Path]:
-    """What repairs put aside in a folder, could not put in place, or left when they were killed."""
-    patterns = (".repair-*.sqlite3-*", "*.sqlite3.damaged-*[0-9]", "*.sqlite3.repaired-*[0-9]")
+def left_by_repairs(folder: Path, databases: str = "*.sqlite3") -> list[Path]:
+    """What repairs of databases with such names put aside in a folder, could not put in place, or left when
+    they were killed.
+    """
+    patterns = (f".repair-{databases}-*", f"{databases}.damaged-*[0-9]", f"{databases}.repaired-*[0-9]")
     return sorted(file for pattern in patterns for file in folder.glob(pattern))
 
 
