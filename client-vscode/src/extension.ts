@@ -66,8 +66,8 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
     const attachments = given ?? attached.take(conversationId);
     const restore = () => { attached.restore(conversationId, attachments); };
     await branchFiles.settled(conversationId);
-    await notes.beforeTurn(conversationId);
     const [content, workspaceState, equipment] = await Promise.all([attached.content(text, attachments), host.recordState(conversationId), equip(conversationId)]);
+    await notes.beforeTurn(conversationId, workspaceState);
     return { content, workspaceState, restore, ...equipment };
   });
   const list = new ConversationsView(client, conversations, new Sources(client, log), chat.activities);

@@ -10,12 +10,12 @@ import { Workspace } from "./snapshots/recorded";
 import { branches, noticesUntil, WENT } from "./switching";
 
 /** Goes to another branch three times; gives what the user was shown. */
-async function moves(snapshots: WorkspaceSnapshots, at: () => object = () => ({ leafId: "leaf", state: undefined }), whys: string[] = []): Promise<string[]> {
+async function moves(snapshots: WorkspaceSnapshots, at: () => object = () => ({ leafId: "leaf", state: undefined })): Promise<string[]> {
   const notices: string[] = [];
   window.answer = (message) => { notices.push(message); return undefined; };
   const states = { at: () => Promise.resolve().then(at) };
   const memory = { get: (_key: string, usual: unknown) => usual, update: () => Promise.resolve() } as never;
-  const files = new BranchFiles(undefined as never, { onNotification: () => undefined } as never, snapshots, states as never, new FileChanges(memory), { add: (_id: string, why: string) => { whys.push(why); return Promise.resolve(); } } as never, memory);
+  const files = new BranchFiles(undefined as never, { onNotification: () => undefined } as never, snapshots, states as never, new FileChanges(memory), { of: () => undefined, set: () => Promise.resolve() } as never, memory);
   let moved = 0;
   for (const target of ["one", "two", "three"]) await files.move("c", target, () => Promise.resolve({ cancelled: false, leafId: String(moved += 1) } as never));
   assert.equal(moved, 3);

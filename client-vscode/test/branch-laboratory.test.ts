@@ -166,10 +166,10 @@ class Laboratory {
     const before = await this.disk();
     const left = this.tree.path().find(({ message }) => message !== undefined)?.disk;
     this.tree.notes.length = 0;
-    await this.current.notes.beforeTurn("c");
+    const isLate = this.random(8) === 0;
+    await this.current.notes.beforeTurn("c", isLate ? undefined : await this.workspace.take());
     const note = this.tree.notes.join();
     for (const name of left === undefined ? [] : AGENTS.filter((each) => left[each] !== before[each])) assert.ok(note.includes(name) || note.includes("may not be"), `the model is not told of ${name}: ${note}`);
-    const isLate = this.random(8) === 0;
     const record = async (role: string): Promise<void> => {
       const disk = await this.disk();
       this.tree.add({ type: "message", ...isLate ? { message: { role, content: role } } : { message: { role, content: role, workspaceState: await this.workspace.take() }, disk } });

@@ -72,61 +72,6 @@ test("what is written after the conversation has gone on is refused", async () =
   assert.deepEqual(await workspace.files(), TWO);
 });
 
-const ALL = '"notes", "only-one", "only-two"';
-const NOTES: [name: string, choices: Parameters<typeof branches>[1][], note: RegExp | undefined][] = [
-  ["with its files", ["both"], undefined],
-  ["without them", ["conversation"], new RegExp(`without its files\\. These files are not as this conversation left them\\..* ${ALL}\\.$`)],
-  ["files alone", ["files"], new RegExp(`state of another branch\\. .* ${ALL}\\.$`)],
-];
-
-for (const [name, [choice = "both"], note] of NOTES) {
-  test(`before its next turn the model is told which files are not its branch's: ${name}`, async () => {
-    await using workspace = await Workspace.with({});
-    const { conversation, next } = await branches(workspace, choice);
-    window.answer = () => undefined;
-    const { go, notes } = next(choice);
-    await go("one");
-    await notes.beforeTurn("c");
-    await notes.beforeTurn("c");
-    assert.equal(conversation.notes.length, note === undefined ? 0 : 1);
-    if (note !== undefined) assert.match(conversation.notes.join(), note);
-  });
-}
-
-test("what several changes of files left is one note, and none where the files are again as they were", async () => {
-  await using workspace = await Workspace.with({});
-  const { conversation, next } = await branches(workspace, "conversation");
-  window.answer = () => undefined;
-  const { files, notes, go } = next("conversation");
-  const pick = (name: string) => files.takeOver("c", "one", (steps) => Promise.resolve(steps.filter(({ path }) => path === name)));
-  await pick("notes");
-  await pick("only-one");
-  await notes.beforeTurn("c");
-  assert.match(conversation.notes.join(), /^The user took files over from another branch\. [^.]*\. [^:]*: notes, only-one\.$/);
-  conversation.notes.length = 0;
-  await workspace.write(TWO);
-  await workspace.write({ "only-one": null });
-  await go("one");
-  await go("two");
-  await notes.beforeTurn("c");
-  assert.deepEqual(conversation.notes, []);
-});
-
-for (const choice of ["finish", "leave", "cancel"] as const) {
-  test(`after a change that was cut off the model is told every file that differs: ${choice}`, async () => {
-    await using workspace = await Workspace.with({});
-    const { conversation, files, ended, next } = await branches(workspace, "files", "between the files");
-    void files.handle({ type: "restoreFiles", entryId: "one" }, "c");
-    await ended;
-    window.answer = () => undefined;
-    const later = next(choice);
-    await later.files.resume(() => undefined);
-    await later.files.settled("c");
-    await later.notes.beforeTurn("c");
-    assert.match(conversation.notes.join(), choice === "finish" ? new RegExp(`: ${ALL}\\.$`) : /cut off\. .*: "only-two"\.$/);
-  });
-}
-
 test("where the state of a branch was not recorded its user and its model are told, and other branches keep their files", async () => {
   await using workspace = await Workspace.with({});
   const { conversation, texts, next } = await branches(workspace, "both");
@@ -139,7 +84,7 @@ test("where the state of a branch was not recorded its user and its model are to
   await go("late");
   assert.deepEqual(shown, ["The files do not go along to another branch. Their state was not recorded."]);
   assert.deepEqual(await workspace.files(), TWO);
-  await notes.beforeTurn("c");
+  await notes.beforeTurn("c", await workspace.take());
   assert.match(conversation.notes.join(), /could not go along\./);
   await go("one");
   assert.deepEqual(await workspace.files(), ONE);

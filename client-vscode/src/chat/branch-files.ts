@@ -13,6 +13,9 @@ import { type Choice, FilesOffers } from "./files-offers";
 import type { FromPage, ToPage } from "./messages";
 import type { ModelNotes } from "./model-notes";
 
+/** For a model. */
+const COULD_NOT = "The user went to this branch, and its files could not go along.";
+
 /** Why files do not go along. `from`: where the conversation is, if that is known. */
 interface Failure {
   failure: string;
@@ -75,11 +78,10 @@ export class BranchFiles implements Feature {
       return { failure: sentence(error) };
     });
     if (plan === undefined || "failure" in plan) {
-      if (plan !== undefined) await this.#explain(conversationId, plan.failure);
       this.#offers.cancel(conversationId);
-      const from = plan?.from;
-      if (from !== undefined) return this.#switch.hold(conversationId, () => this.#switch.go(conversationId, from, false, navigate));
-      return this.#switch.hold(conversationId, () => navigate((beginId) => this.#switch.left(conversationId, beginId, [])));
+      const result = await this.#switch.hold(conversationId, () => this.#goWithout(conversationId, plan, navigate));
+      if (plan !== undefined && !result.cancelled) this.#explain(conversationId, plan.failure);
+      return result;
     }
     const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#offers.ask(conversationId, "branch", plan.steps));
     if (choice === "both" || choice === "conversation") return this.#switch.hold(conversationId, () => this.#switch.go(conversationId, plan, choice === "both", navigate));
@@ -87,9 +89,16 @@ export class BranchFiles implements Feature {
     return undefined;
   }
 
-  /** Says why files do not go along, to the user once for each conversation in a window, and to the model. */
-  async #explain(conversationId: string, failure: string): Promise<void> {
-    await this.notes.add(conversationId, "The user went to this branch, and its files could not go along.");
+  /** Goes to a branch whose files cannot go along, or were never recorded. */
+  async #goWithout(conversationId: string, failed: Failure | undefined, navigate: Navigate): Promise<NavigateResult> {
+    if (failed?.from !== undefined) return this.#switch.go(conversationId, failed.from, false, navigate, COULD_NOT);
+    const result = await navigate((beginId) => this.#switch.left(conversationId, beginId, []));
+    if (failed !== undefined && !result.cancelled) await this.notes.set(conversationId, [COULD_NOT]);
+    return result;
+  }
+
+  /** Says why files do not go along, once for each conversation in a window. */
+  #explain(conversationId: string, failure: string): void {
     if (this.#explained.has(conversationId) || this.#chosenBefore([]) === "conversation") return;
     this.#explained.add(conversationId);
     void notify.warn(`The files do not go along to another branch. ${failure}`);

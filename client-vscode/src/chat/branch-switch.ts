@@ -10,11 +10,10 @@ import type { ChatAccess } from "./feature";
 import { type End, type FileChange, type FileChanges, type FilePlan, isChange, refuseIfRestricted, refuseIfRunning, report, withProgress } from "./file-changes";
 import type { FilesOffers } from "./files-offers";
 import { leftFiles } from "./left-files";
-import type { ModelNotes } from "./model-notes";
+import { type ModelNotes, withReason } from "./model-notes";
 
 /** For a model. */
 const GONE_ON = "The conversation has gone on since, so this change is not undone.";
-const WENT = "The user went to this branch with its files.";
 const WENT_WITHOUT = "The user went to this branch without its files.";
 const CUT_OFF = "A change of files by the user was cut off.";
 
@@ -38,8 +37,6 @@ interface Way {
   steps?: readonly PlacedStep[];
   /** Takes the conversation there. */
   navigate?: (() => Promise<NavigateResult>) | undefined;
-  /** For the model, what the user did. */
-  why: string;
   /** Called when the user has taken the change back. */
   onUndone?: (() => Promise<void>) | undefined;
 }
@@ -82,19 +79,19 @@ export class BranchSwitch {
     });
   }
 
-  /** Goes to another branch by `navigate`, with its files as planned or without them. */
-  async go(conversationId: string, plan: FilePlan, withFiles: boolean, navigate: Navigate): Promise<NavigateResult> {
+  /** Goes to another branch by `navigate`, with its files as planned or, for which `why` is the reason, without them. */
+  async go(conversationId: string, plan: FilePlan, withFiles: boolean, navigate: Navigate, why = WENT_WITHOUT): Promise<NavigateResult> {
     const steps = withFiles ? plan.steps : [];
     const { from, to } = await this.#ends(conversationId, plan, steps);
-    const target = withFiles ? to : { ...to, branch: { state: plan.target ?? from.state, base: plan.base } };
-    const way = { steps, navigate: () => navigate((beginId) => this.left(conversationId, beginId, steps)), why: withFiles ? WENT : WENT_WITHOUT };
+    const target = withFiles ? to : { ...to, branch: { state: plan.target ?? from.state, base: plan.base }, reasons: [why] };
+    const way = { steps, navigate: () => navigate((beginId) => this.left(conversationId, beginId, steps)) };
     return await this.#go(conversationId, from, target, way) ?? { leafId: plan.leafId ?? null, cancelled: true };
   }
 
-  /** Changes files of a conversation that stays where it is. */
+  /** Changes files of a conversation that stays where it is. `why`: for its model, what the user did. */
   async write(conversationId: string, plan: FilePlan, why: string, onUndone?: () => Promise<void>): Promise<void> {
     const { from, to } = await this.#ends(conversationId, plan, plan.steps);
-    await this.#go(conversationId, from, to, { steps: plan.steps, why, onUndone });
+    await this.#go(conversationId, from, { ...to, reasons: withReason(from.reasons, why) }, { steps: plan.steps, onUndone });
   }
 
   /** Where a conversation and its files are, and where steps lead. The question about them may have waited for long. */
@@ -104,11 +101,11 @@ export class BranchSwitch {
     if (!(await this.states.isEnd(conversationId, leafId))) throw new Error("The conversation has gone on since. Try again.");
     const [{ now, after }, { leafId: end, state, base }] = await Promise.all([withProgress(this.snapshots.foresee(conversationId, steps.filter(isChange))), this.states.at(conversationId)]);
     const branch = base !== undefined && state !== undefined ? { state, base } : undefined;
-    return { from: { leafId: end, state: now, branch }, to: { leafId: end, state: after } };
+    return { from: { leafId: end, state: now, branch, reasons: [...this.notes.of(conversationId) ?? []] }, to: { leafId: end, state: after, reasons: [] } };
   }
 
   /** Where the change is unfinished already, the record of it stays until it is done. */
-  async #go(conversationId: string, from: End, to: End, { steps, navigate, why, onUndone }: Way): Promise<NavigateResult | undefined> {
+  async #go(conversationId: string, from: End, to: End, { steps, navigate, onUndone }: Way): Promise<NavigateResult | undefined> {
     const isNew = this.changes.unfinished[conversationId] === undefined;
     // What the user wrote since the first end belongs to the branch that is left.
     const left = isNew && steps === undefined ? (await this.snapshots.foresee(conversationId, [])).now : from.state;
@@ -122,7 +119,7 @@ export class BranchSwitch {
     if (isNew && navigate !== undefined) await this.#moved(conversationId, { from, to: there }, left);
     const taken = steps ?? (await withProgress(this.snapshots.plan(conversationId, from.state, to.state))).steps;
     const { state = to.state, stayed } = await withProgress(this.snapshots.write(conversationId, taken.filter(isChange)));
-    await this.#arrive(conversationId, there, state, why);
+    await this.#arrive(conversationId, there, state);
     const written = taken.filter((step) => isChange(step) && !stayed.includes(step));
     const conflicts = steps === undefined ? taken.filter((step) => !isChange(step)) : [];
     if (written.length + conflicts.length + stayed.length > 0) {
@@ -139,12 +136,13 @@ export class BranchSwitch {
   async #moved(conversationId: string, { from, to }: FileChange, left = from.state): Promise<void> {
     await this.states.remember(conversationId, from.leafId, from.branch ?? { state: left });
     await this.states.remember(conversationId, to.leafId, to.branch ?? { state: to.state });
+    await this.notes.set(conversationId, []);
     await this.changes.record(conversationId, { from, to });
   }
 
-  async #arrive(conversationId: string, { leafId, branch }: End, state: string, why: string): Promise<void> {
+  async #arrive(conversationId: string, { leafId, branch, reasons }: End, state: string): Promise<void> {
     await this.states.remember(conversationId, leafId, branch ?? { state });
-    await this.notes.add(conversationId, why);
+    await this.notes.set(conversationId, reasons);
     await this.changes.forget(conversationId);
   }
 
@@ -159,7 +157,7 @@ export class BranchSwitch {
       else if (isMoving === true) await this.#moved(conversationId, { from, to: { ...to, leafId } });
       const moved = this.changes.unfinished[conversationId];
       if (moved?.to.state !== from.state) return moved;
-      await this.#arrive(conversationId, moved.to, moved.to.state, CUT_OFF); // No file was to be changed.
+      await this.#arrive(conversationId, moved.to, moved.to.state); // No file was to be changed.
       return undefined;
     } catch (error) {
       if (!(error instanceof CoppiceError) || error.code !== "unknown-conversation") throw error;
@@ -239,11 +237,11 @@ export class BranchSwitch {
     if (stays || isAlone || isThere) {
       // What is remembered is about the end of now.
       const { leafId } = await this.states.at(conversationId);
-      const here = (end: End): End => (end.leafId === leafId ? end : { state: end.state, leafId });
-      await this.#go(conversationId, isThere && !isAlone ? from : here(from), here(to), { why: WENT });
+      const here = (end: End): End => (end.leafId === leafId ? end : { ...end, branch: undefined, leafId });
+      await this.#go(conversationId, isThere && !isAlone ? from : here(from), here(to), {});
       return;
     }
-    const result = await this.#go(conversationId, from, to, { navigate: () => this.#navigate(conversationId, to), why: WENT });
+    const result = await this.#go(conversationId, from, to, { navigate: () => this.#navigate(conversationId, to) });
     if (result?.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
   }
 

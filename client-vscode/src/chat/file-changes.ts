@@ -18,6 +18,8 @@ const end = v.object({
   state: v.string(),
   /** What is remembered of the branch where its files are others. */
   branch: v.optional(v.object({ state: v.string(), base: v.optional(v.string()) })),
+  /** What its model is to be told there before the next turn; see `ModelNotes`. */
+  reasons: v.optional(v.array(v.string()), []),
 });
 
 const change = v.object({
