@@ -59,6 +59,33 @@ test("files that are of another branch than the conversation make way for those 
   assert.deepEqual(await workspace.files(), { "notes": TWO.notes, "only-three": "x\n", ...OWN });
 });
 
+for (const isUndone of [false, true]) {
+  test(`files that are taken over where those of another branch are make these no files of the branch: ${isUndone ? "undone after a choice of model" : "taken over"}`, async () => {
+    await using workspace = await Workspace.with({});
+    const { conversation, texts, next } = await branches(workspace, "conversation");
+    await workspace.write({ "only-three": "x\n" });
+    texts["three"] = await workspace.take();
+    await workspace.write({ "only-three": null });
+    let click = (_button: string): void => undefined;
+    const undone = noticesUntil(/^Changed/, [new Promise<string>((resolve) => { click = resolve; })]);
+    const { go, files } = next("conversation");
+    await go("one");
+    await files.takeOver("c", "three", (steps) => Promise.resolve(steps.filter(({ path }) => path === "only-three")));
+    assert.deepEqual(await workspace.files(), { ...TWO, "only-three": "x\n" });
+    if (isUndone) {
+      conversation.moved["model"] = "one";
+      conversation.leafId = "model";
+      click("Undo");
+      await undone;
+    }
+    const taken = isUndone ? {} : { "only-three": "x\n" };
+    await next("both").go("two");
+    assert.deepEqual(await workspace.files(), TWO);
+    await next("both").go(isUndone ? "model" : "one");
+    assert.deepEqual(await workspace.files(), { ...ONE, ...taken });
+  });
+}
+
 test("what is written after the conversation has gone on is refused", async () => {
   await using workspace = await Workspace.with({});
   const { conversation, texts, files, go } = await branches(workspace, "files");

@@ -55,6 +55,7 @@ export async function branches(workspace: Workspace, choice: Choice, cut?: Cut, 
       request: async (method: string, { leafId = conversation.leafId, targetId = "", entries: added = [] }: { leafId?: string; targetId?: string; entries?: { content: string }[] }) => {
         if (method === "coppice/append") return void conversation.notes.push(...added.map(({ content }) => content));
         if (method === "coppice/conversation/list") return { conversations: [{ id: "c", name: "Shop" }] };
+        if (method === "coppice/tree") return { nodes: [{ id: "summary", parentId: null, role: "assistant" }, { id: "first", parentId: null, role: "user" }] };
         if (conversation.isDeleted) throw new CoppiceError("There is no such conversation.", "unknown-conversation");
         return method === "coppice/navigate" ? navigate(targetId) : { entries: entries(leafId) };
       },

@@ -207,10 +207,10 @@ test("also before the first message a switch has moved the conversation once and
   assert.equal(states.of("c", "by a turn"), undefined, "what a turn left is not taken for the end of the switch");
   assert.deepEqual([changes.unfinished["c"]?.isMoving, changes.unfinished["c"]?.to.leafId], [undefined, undefined]);
   conversation.leafId = undefined;
-  const shown = noticesUntil(/cannot go back to before its first message/, [undefined, "Undo"]);
+  const shown = noticesUntil(/^Went/, [undefined, "Undo"]);
   await next("undo").files.resume(() => undefined);
   await shown;
-  assert.deepEqual([conversation.leafId, await workspace.files()], ["two", TWO]);
+  assert.deepEqual([conversation.leafId, await workspace.files()], [undefined, ONE]);
 });
 
 test("what would change files or branch is refused while a change is unfinished, which is asked about again", async () => {

@@ -6,7 +6,7 @@ import { notify } from "../notify";
 import type { NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
 import type { BranchStates } from "./branch-states";
-import { BranchSwitch, type Navigate } from "./branch-switch";
+import { BranchSwitch, type Navigate, type Writing } from "./branch-switch";
 import type { ChatAccess, Feature } from "./feature";
 import { type FileChanges, type FilePlan, isChange, refuseIfRestricted, withProgress } from "./file-changes";
 import { type Choice, FilesOffers } from "./files-offers";
@@ -85,7 +85,7 @@ export class BranchFiles implements Feature {
     }
     const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#offers.ask(conversationId, "branch", plan.steps));
     if (choice === "both" || choice === "conversation") return this.#switch.hold(conversationId, () => this.#switch.go(conversationId, plan, choice === "both", navigate));
-    if (choice === "files") await this.#write(conversationId, plan, "The user brought files to the state of another branch.");
+    if (choice === "files") await this.#write(conversationId, plan, { why: "The user brought files to the state of another branch." });
     return undefined;
   }
 
@@ -126,7 +126,7 @@ export class BranchFiles implements Feature {
     // What the user changed since the last turn is nothing that the other branch may replace.
     const plan = await this.#requirePlan(conversationId, endId, false);
     const steps = [...(await choose(plan.steps))];
-    if (steps.length > 0) await this.#write(conversationId, { ...plan, steps }, "The user took files over from another branch.");
+    if (steps.length > 0) await this.#write(conversationId, { ...plan, steps }, { why: "The user took files over from another branch.", isPart: true });
   }
 
   /**
@@ -139,7 +139,7 @@ export class BranchFiles implements Feature {
     const { steps } = await withProgress(this.snapshots.plan(conversationId, states.base, states.target));
     const isToBeSeen = steps.some((step) => step.isControl || !isChange(step));
     if (isToBeSeen && (await this.#offers.ask(conversationId, "restore", steps)) !== "files") return false;
-    await this.#write(conversationId, { ...states, steps }, "The user undid what your last turn changed in files.", onUndone);
+    await this.#write(conversationId, { ...states, steps }, { why: "The user undid what your last turn changed in files.", isPart: true, onUndone });
     return true;
   }
 
@@ -151,7 +151,7 @@ export class BranchFiles implements Feature {
       return;
     }
     if ((await this.#offers.ask(conversationId, "restore", plan.steps)) !== "files") return;
-    await this.#write(conversationId, plan, "The user brought files to an earlier state.");
+    await this.#write(conversationId, plan, { why: "The user brought files to an earlier state." });
   }
 
   async #requirePlan(conversationId: string, entryId: string, remembers = true): Promise<FilePlan> {
@@ -177,9 +177,9 @@ export class BranchFiles implements Feature {
     return { leafId: base.leafId, base: before, target: target.state, steps: plan.steps };
   }
 
-  /** Changes files of a conversation that stays where it is. `why` says to its model whose doing that was. */
-  #write(conversationId: string, plan: FilePlan, why: string, onUndone?: () => Promise<void>): Promise<void> {
-    return this.#switch.hold(conversationId, () => this.#switch.write(conversationId, plan, why, onUndone));
+  /** Changes files of a conversation that stays where it is. */
+  #write(conversationId: string, plan: FilePlan, writing: Writing): Promise<void> {
+    return this.#switch.hold(conversationId, () => this.#switch.write(conversationId, plan, writing));
   }
 
   /** What makes programs run comes along only where a person has seen it. */

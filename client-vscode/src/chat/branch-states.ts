@@ -2,9 +2,11 @@ import type * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
 import { entryText } from "../entries";
-import type { Entry } from "../protocol.gen";
+import type { Entry, TreeResult } from "../protocol.gen";
 
 const PAGE = 100;
+/** As many entries as the server gives at once. */
+const TREE_PAGE = 1000;
 /** Entries that are looked through for a recorded state. A guess: more than a long turn has. */
 const MOST_ENTRIES = 2000;
 const KEY = "coppice.branchStates";
@@ -35,18 +37,20 @@ export class BranchStates {
 
   /**
    * The newest state on the path to an entry, by default to the leaf. `remembers`: also what is remembered of an entry
-   * at which the path ended, since the user may have changed files after its last turn.
+   * at which the path ended, since the user may have changed files after its last turn; a base it has in any case.
    */
   async at(conversationId: string, entryId?: string, remembers = true): Promise<RecordedState> {
     let leafId: string | undefined;
     let isOld = false;
+    let base: string | undefined;
     for await (const entry of this.#path(conversationId, entryId)) {
       // Going to a message of the user's is going to before it.
       const isBefore = leafId === undefined && entryId !== undefined && isAsked(entry);
       leafId ??= entry.id;
-      const remembered = remembers && !isBefore ? this.of(conversationId, entry.id) : undefined;
-      const state = remembered?.state ?? stateOf(entry);
-      if (state !== undefined) return { leafId, isOld, ...remembered, state };
+      const remembered = isBefore ? undefined : this.of(conversationId, entry.id);
+      base ??= remembered?.base;
+      const state = (remembers ? remembered?.state : undefined) ?? stateOf(entry);
+      if (state !== undefined) return { leafId, isOld, base, state };
       isOld ||= !isBefore && isAsked(entry);
     }
     return { leafId, isOld, state: undefined, ...remembers && this.of(conversationId, undefined) };
@@ -65,6 +69,16 @@ export class BranchStates {
   async isOnPath(conversationId: string, entryId: string | undefined): Promise<boolean> {
     for await (const { id } of this.#path(conversationId)) if (id === entryId) return true;
     return entryId === undefined;
+  }
+
+  /** A message of the user's with which the conversation begins: going there is going to before it. */
+  async firstAsked(conversationId: string): Promise<string | undefined> {
+    for (let after: string | undefined; ; ) {
+      const page: TreeResult = await this.client.request("coppice/tree", { conversationId, limit: TREE_PAGE, ...after !== undefined && { after } });
+      const first = page.nodes.find(({ parentId, role }) => parentId === null && role === "user");
+      if (first !== undefined || page.nextAfter === undefined) return first?.id;
+      after = page.nextAfter;
+    }
   }
 
   /** What was asked last on the path to an entry. */

@@ -5,7 +5,7 @@ import { oneLine } from "../format";
 import { notify } from "../notify";
 import type { BranchFile, NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
-import type { BranchStates } from "./branch-states";
+import type { BranchState, BranchStates } from "./branch-states";
 import type { ChatAccess } from "./feature";
 import { type End, type FileChange, type FileChanges, type FilePlan, isChange, refuseIfRestricted, refuseIfRunning, report, withProgress } from "./file-changes";
 import type { FilesOffers } from "./files-offers";
@@ -31,14 +31,22 @@ export type LeftFiles = (beginId: string) => Promise<BranchFile[] | undefined>;
 
 export type Navigate = (left: LeftFiles) => Promise<NavigateResult>;
 
+/** What is done with the files of a conversation that stays where it is. */
+export interface Writing {
+  /** For its model, what the user did. */
+  why: string;
+  /** Single files: the others are of the branch of which they were. */
+  isPart?: boolean;
+  /** Called when the user has taken the change back. */
+  onUndone?: (() => Promise<void>) | undefined;
+}
+
 /** How a conversation or its files go to another end. */
-interface Way {
+interface Way extends Pick<Writing, "onUndone"> {
   /** As they were planned; else they are planned now, where nobody sees them. */
   steps?: readonly PlacedStep[];
   /** Takes the conversation there. */
   navigate?: (() => Promise<NavigateResult>) | undefined;
-  /** Called when the user has taken the change back. */
-  onUndone?: (() => Promise<void>) | undefined;
 }
 
 /** Takes a conversation and its files from one end to another, as one step, which the next window can finish or undo. */
@@ -88,10 +96,17 @@ export class BranchSwitch {
     return await this.#go(conversationId, from, target, way) ?? { leafId: plan.leafId ?? null, cancelled: true };
   }
 
-  /** Changes files of a conversation that stays where it is. `why`: for its model, what the user did. */
-  async write(conversationId: string, plan: FilePlan, why: string, onUndone?: () => Promise<void>): Promise<void> {
+  /** Changes files of a conversation that stays where it is. */
+  async write(conversationId: string, plan: FilePlan, { why, isPart = false, onUndone }: Writing): Promise<void> {
     const { from, to } = await this.#ends(conversationId, plan, plan.steps);
-    await this.#go(conversationId, from, { ...to, reasons: withReason(from.reasons, why) }, { steps: plan.steps, onUndone });
+    const branch = isPart && from.branch !== undefined ? await this.#branchWith(conversationId, from.branch, plan.steps.filter(isChange)) : undefined;
+    await this.#go(conversationId, from, { ...to, branch, reasons: withReason(from.reasons, why) }, { steps: plan.steps, onUndone });
+  }
+
+  /** A branch whose files are not on the disk, when single files have been made its own. What the user changed in them stays the user's. */
+  async #branchWith(conversationId: string, { state, base }: BranchState, steps: readonly PlacedStep[]): Promise<BranchState> {
+    const [own, other] = await Promise.all([this.snapshots.outcome(conversationId, state, steps, true), base === undefined ? undefined : this.snapshots.outcome(conversationId, base, steps)]);
+    return { state: own, base: other };
   }
 
   /** Where a conversation and its files are, and where steps lead. The question about them may have waited for long. */
@@ -237,7 +252,7 @@ export class BranchSwitch {
     if (stays || isAlone || isThere) {
       // What is remembered is about the end of now.
       const { leafId } = await this.states.at(conversationId);
-      const here = (end: End): End => (end.leafId === leafId ? end : { ...end, branch: undefined, leafId });
+      const here = (end: End): End => ({ ...end, leafId, branch: isThere ? end.branch : undefined });
       await this.#go(conversationId, isThere && !isAlone ? from : here(from), here(to), {});
       return;
     }
@@ -245,8 +260,9 @@ export class BranchSwitch {
     if (result?.editorText !== undefined) this.chat.putDraft(conversationId, result.editorText, { ifEmpty: true });
   }
 
-  async #navigate(conversationId: string, { leafId: targetId }: End): Promise<NavigateResult> {
-    if (targetId === undefined) throw new Error("The conversation cannot go back to before its first message.");
+  async #navigate(conversationId: string, { leafId }: End): Promise<NavigateResult> {
+    const targetId = leafId ?? (await this.states.firstAsked(conversationId));
+    if (targetId === undefined) throw new Error("The conversation begins with no message of yours, so it cannot go back to before it. Choose a branch in Branches.");
     const result = await this.client.request("coppice/navigate", { conversationId, targetId });
     if (result.cancelled) throw new Error("An extension kept the conversation on its branch.");
     return result;

@@ -117,11 +117,11 @@ export class SnapshotStore {
     });
   }
 
-  /** The snapshot that steps make of one, kept for the conversation; a file that is another one there stays. Throws `GitError`. */
-  outcome(conversationId: string, snapshot: string, steps: readonly Step[]): Promise<string> {
+  /** The snapshot that steps make of one, kept for the conversation; a file that is another one there stays, unless `replaces`. Throws `GitError`. */
+  outcome(conversationId: string, snapshot: string, steps: readonly Step[], replaces = false): Promise<string> {
     return this.#inOrder(async () => {
       const files = await this.files(snapshot);
-      const tree = await outcome(this.#git, id(snapshot), steps.filter(({ path, there }) => isSame(files.get(path), there)));
+      const tree = await outcome(this.#git, id(snapshot), steps.filter(({ path, there }) => replaces || isSame(files.get(path), there)));
       await this.#keep(`${namespace(conversationId)}/${tree}`, () => tree);
       return tree;
     });

@@ -131,13 +131,18 @@ export class WorkspaceSnapshots {
   /** The state of now, however long that takes, and the one that steps will make of it. Throws `GitError`. */
   async foresee(conversationId: string, steps: readonly PlacedStep[]): Promise<{ now: string; after: string }> {
     const now = await this.#take(conversationId) ?? "";
+    return { now, after: await this.outcome(conversationId, now, steps) };
+  }
+
+  /** The state that steps make of one; a file that is another one there stays, unless `replaces`. Throws `GitError`. */
+  async outcome(conversationId: string, state: string, steps: readonly PlacedStep[], replaces = false): Promise<string> {
     const after: string[] = [];
-    for (const [key, snapshot] of parsed(now)) {
+    for (const [key, snapshot] of parsed(state)) {
       const folder = this.host.folders.find((each) => digest(each) === key);
       const own = steps.filter((step) => step.folder === folder);
-      after.push(`${key}:${folder === undefined || own.length === 0 ? snapshot : await this.#store(folder).outcome(conversationId, snapshot, own)}`);
+      after.push(`${key}:${folder === undefined || own.length === 0 ? snapshot : await this.#store(folder).outcome(conversationId, snapshot, own, replaces)}`);
     }
-    return { now, after: after.join(" ") };
+    return after.join(" ");
   }
 
   /** The files in which two states differ. Throws `GitError`. */
