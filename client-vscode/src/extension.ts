@@ -80,7 +80,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   registerExchangeCommands(commands, client, conversations, chat, log);
   registerCompactionCommands(commands, context, client, conversations);
   registerBranchCommands(commands, client, conversations, chat, branches, branchFiles);
-  registerBranchFileCommands(commands, conversations, differences);
+  registerBranchFileCommands(commands, conversations, differences, branchFiles);
   registerModelCommands(commands, client, keys, conversations, choice);
   registerNoteCommands(commands, client);
   registerPermissionCommands(commands, rules, () => conversations.active);

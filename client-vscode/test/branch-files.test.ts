@@ -7,7 +7,7 @@ import { FileChanges } from "../src/chat/file-changes";
 import type { WorkspaceSnapshots } from "../src/snapshots/workspace";
 import { window, workspace as editor } from "./agent/vscode";
 import { Workspace } from "./snapshots/recorded";
-import { branches, noticesUntil, WENT } from "./switching";
+import { branches, noticesUntil, ONE, TWO, WENT } from "./switching";
 
 /** Goes to another branch three times; gives what the user was shown. */
 async function moves(snapshots: WorkspaceSnapshots, at: () => object = () => ({ leafId: "leaf", state: undefined })): Promise<string[]> {
@@ -120,4 +120,26 @@ test("files that were brought along alone are undone alone", async () => {
   await go("one");
   assert.deepEqual(await shown, Array(2).fill("Changed 3 files."));
   assert.deepEqual([conversation.leafId, await workspace.files()], ["two", before]);
+});
+
+test("the last change of files is undone without its notification, also in the next window, until the conversation has gone on", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, texts, go, next } = await branches(workspace, "both");
+  window.answer = () => undefined;
+  await assert.rejects(next("both").files.undoLast("c"), /No change of files is left to undo/);
+  await go("one");
+  const { files } = next("both");
+  const whole = async (): Promise<object> => [conversation.leafId, await workspace.files()];
+  await files.undoLast("c");
+  assert.deepEqual(await whole(), ["two", TWO]);
+  await files.undoLast("c");
+  assert.deepEqual(await whole(), ["one", ONE]);
+  const undone: string[] = [];
+  await files.undoTurn("c", { leafId: "one", base: texts["one"] ?? "", target: texts["two"] ?? "" }, () => Promise.resolve(void undone.push("by the turn's card")));
+  await files.undoLast("c");
+  assert.deepEqual([await whole(), undone], [["one", ONE], ["by the turn's card"]]);
+  texts["turn"] = await workspace.take();
+  conversation.turns["turn"] = "one";
+  conversation.leafId = "turn";
+  await assert.rejects(files.undoLast("c"), /gone on since/);
 });

@@ -69,7 +69,7 @@ test("a context edit shows how much was cleared", () => {
   const [item] = withEntries([], [
     { id: "x", parentId: null, timestamp: "", type: "context_edit", cleared: ["a", "b"], saved: { tokenizer: 24_310, estimate: 25_000 } },
   ]);
-  assert.deepEqual(item, { kind: "change", id: "x", text: "Cleared 2 old tool results: 24k tokens" });
+  assert.deepEqual(item, { kind: "cleared", id: "x", text: "Cleared 2 old tool results: 24k tokens" });
 });
 
 test("a compaction shows its numbers, its files and who wrote it", () => {

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import type { BranchFiles } from "../chat/branch-files";
 import type { Commands } from "../commands/registry";
 import type { Conversations } from "../conversations";
 import { notify } from "../notify";
@@ -7,8 +8,9 @@ import { onRow } from "./commands";
 import type { BranchDifferences } from "./differences";
 import type { BranchRow } from "./rows";
 
-/** The commands of the Branches view about the files of the branch that they were called on. */
-export function registerBranchFileCommands(commands: Commands, conversations: Conversations, differences: BranchDifferences): void {
+/** The commands of the Branches view about the files of the branch that they were called on, and the way back from them. */
+export function registerBranchFileCommands(commands: Commands, conversations: Conversations, differences: BranchDifferences, branchFiles: BranchFiles): void {
+  commands.add("coppice.undoFileChange", () => branchFiles.undoLast(conversations.current));
   commands.add("coppice.branches.showChanges", onRow((row: BranchRow) => differences.show(conversations.current, row)));
   commands.add("coppice.branches.compare", onRow((row: BranchRow) => differences.compare(conversations.current, row)));
   commands.add("coppice.branches.takeFiles", onRow((row: BranchRow) => differences.take(conversations.current, row)));

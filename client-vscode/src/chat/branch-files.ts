@@ -143,6 +143,11 @@ export class BranchFiles implements Feature {
     return true;
   }
 
+  /** Undoes the last change of files, with the move of the conversation that belonged to it. */
+  undoLast(conversationId: string): Promise<void> {
+    return this.#switch.undoLast(conversationId);
+  }
+
   async #restore(conversationId: string, entryId: string): Promise<void> {
     await this.#refuseUnfinished(conversationId);
     const plan = await this.#requirePlan(conversationId, entryId);

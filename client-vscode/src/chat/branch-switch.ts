@@ -53,6 +53,8 @@ interface Way extends Pick<Writing, "onUndone"> {
 export class BranchSwitch {
   /** The conversations whose unfinished change is asked about. */
   readonly #asking = new Set<string>();
+  /** By conversation, what follows the undoing of its last change. */
+  readonly #last = new Map<string, Writing["onUndone"]>();
 
   constructor(
     private readonly chat: ChatAccess,
@@ -138,11 +140,10 @@ export class BranchSwitch {
     const written = taken.filter((step) => isChange(step) && !stayed.includes(step));
     const conflicts = steps === undefined ? taken.filter((step) => !isChange(step)) : [];
     if (written.length + conflicts.length + stayed.length > 0) {
-      const undo = async (): Promise<void> => {
-        await this.hold(conversationId, () => this.#undo(conversationId, { from, to: there }));
-        await onUndone?.();
-      };
-      void report(from.leafId === there.leafId ? "Changed" : "Went to the branch and changed", written, [...conflicts, ...stayed], undo);
+      const done = { from, to: there };
+      await this.changes.recordDone(conversationId, done);
+      this.#last.set(conversationId, onUndone);
+      void report(from.leafId === there.leafId ? "Changed" : "Went to the branch and changed", written, [...conflicts, ...stayed], () => this.#undo(conversationId, done, onUndone));
     }
     return result;
   }
@@ -225,10 +226,20 @@ export class BranchSwitch {
     if (answer === SHOW) show();
   }
 
+  /** Undoes what was done last, also in the window before; done once more, that is done again. */
+  async undoLast(conversationId: string): Promise<void> {
+    const change = this.changes.last(conversationId);
+    if (change === undefined) throw new Error("No change of files is left to undo in this conversation.");
+    await this.#undo(conversationId, change, this.#last.get(conversationId));
+  }
+
   /** What was changed in the files since stays where it can be merged. */
-  async #undo(conversationId: string, { from, to }: FileChange): Promise<void> {
-    if (!(await this.states.isEnd(conversationId, to.leafId))) throw new Error(GONE_ON);
-    await this.#goTo(conversationId, to, from);
+  async #undo(conversationId: string, { from, to }: FileChange, onUndone: Writing["onUndone"]): Promise<void> {
+    await this.hold(conversationId, async () => {
+      if (!(await this.states.isEnd(conversationId, to.leafId))) throw new Error(GONE_ON);
+      await this.#goTo(conversationId, to, from);
+    });
+    await onUndone?.();
   }
 
   /** Undoes what is not done; what moves the conversation only while that is at one of its ends. */

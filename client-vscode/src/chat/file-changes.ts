@@ -8,6 +8,9 @@ import type { PlacedStep } from "../snapshots/workspace";
 import type { ChatAccess } from "./feature";
 
 const KEY = "coppice.unfinishedChanges";
+const LAST = "coppice.lastChanges";
+/** Conversations whose last change can be undone. A guess: more than anybody works on at a time. */
+const MOST_LAST = 100;
 /** Names in a notification. A guess: as many as it shows. */
 const MOST_NAMED = 5;
 
@@ -54,8 +57,17 @@ export class FileChanges {
 
   /** By conversation, the changes that are not done: the window ended, for instance. */
   get unfinished(): Readonly<Record<string, FileChange>> {
-    const stored = Object.entries(this.memory.get<object | null>(KEY) ?? {}).map(([id, value]) => [id, v.safeParse(change, value)] as const);
-    return Object.fromEntries(stored.flatMap(([id, { success, output }]) => (success ? [[id, output]] : [])));
+    return this.#stored(KEY);
+  }
+
+  /** The change of a conversation that was done last. */
+  last(conversationId: string): FileChange | undefined {
+    return this.#stored(LAST)[conversationId];
+  }
+
+  async recordDone(conversationId: string, done: FileChange): Promise<void> {
+    const others = Object.entries(this.#stored(LAST)).filter(([id]) => id !== conversationId);
+    await this.memory.update(LAST, Object.fromEntries([...others, [conversationId, done]].slice(-MOST_LAST)));
   }
 
   async record(conversationId: string, unfinished: FileChange): Promise<void> {
@@ -75,6 +87,11 @@ export class FileChanges {
     } finally {
       if (this.#going.get(conversationId) === going) this.#going.delete(conversationId);
     }
+  }
+
+  #stored(key: string): Readonly<Record<string, FileChange>> {
+    const stored = Object.entries(this.memory.get<object | null>(key) ?? {}).map(([id, value]) => [id, v.safeParse(change, value)] as const);
+    return Object.fromEntries(stored.flatMap(([id, { success, output }]) => (success ? [[id, output]] : [])));
   }
 
   async #put(conversationId: string, unfinished: FileChange | undefined): Promise<void> {

@@ -86,6 +86,18 @@ inBrowser("the composer, its stop button and the meter stay in sight under notic
   }
 });
 
+inBrowser("a clearing of tool results is undone on its line, while it is the newest and nothing runs", {}, async (panel) => {
+  const clearing = (id: string): Entry => ({ id, parentId: null, timestamp: "", type: "context_edit", cleared: ["a", "b"], saved: { tokenizer: 24_310, estimate: 25_000 }, reason: "automatic" });
+  await panel.post(RUNNING, shown([COMPACTION, clearing("older"), user("On."), clearing("newest")]));
+  await panel.page.getByTestId("compaction").getByRole("button").first().click();
+  assert.equal(await panel.page.getByRole("button", { name: "Undo Compaction" }).count(), 0, "what came last is undone first");
+  await panel.page.getByTestId("cleared").last().getByRole("button", { name: "Undo Clearing" }).click();
+  assert.deepEqual((await panel.asked()).at(-1), { type: "undoCompaction", entryId: "newest" });
+  assert.equal(await panel.page.getByRole("button", { name: "Undo Clearing" }).count(), 1);
+  await panel.post({ type: "turn", conversationId: "c1", running: true });
+  assert.equal(await panel.page.getByRole("button", { name: "Undo Clearing" }).count(), 0);
+});
+
 inBrowser("only the newest compaction can be undone, and only while nothing runs", {}, async (panel) => {
   const older = { ...COMPACTION, id: "older" };
   await panel.post(RUNNING, shown([older, user("On."), COMPACTION]));

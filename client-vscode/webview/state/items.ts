@@ -96,7 +96,7 @@ export type Item =
   | BashItem
   | ({ kind: "custom"; id: string; customType: string } & Content)
   | { kind: "instruction"; id: string; role: "developer" | "system"; text: string }
-  | { kind: "change"; id: string; text: string };
+  | { kind: "change" | "cleared"; id: string; text: string };
 
 /** The last entry of an item: that of its last tool result, where it has any. */
 export function endOf(item: Item): string {
@@ -199,7 +199,7 @@ function itemOf(entry: Entry, attached: Attached): Item | undefined {
         : { kind: "custom", id, customType: entry.customType, ...contentOf(entry.content) };
     case "context_edit":
       if (entry.cleared.length === 0) return { kind: "change", id, text: "Cleared tool results are shown again" };
-      return { kind: "change", id, text: `Cleared ${counted(entry.cleared.length, "old tool result")}: ${shortTokens(entry.saved.tokenizer)} tokens` };
+      return { kind: "cleared", id, text: `Cleared ${counted(entry.cleared.length, "old tool result")}: ${shortTokens(entry.saved.tokenizer)} tokens` };
     case "model_change":
       return { kind: "change", id, text: `Model: ${entry.modelId}` };
     case "thinking_level_change":

@@ -144,7 +144,7 @@ const Items = memo(function Items({ items, running, busy, locked, reports, annot
   // Groups are counted from the item that was first when the conversation was opened; those in front have negative numbers.
   const origin = useRef(items[0]?.id);
   const newest = items.at(-1)?.id;
-  const undoable = busy ? undefined : items.findLast((item) => item.kind === "compaction")?.id;
+  const undoable = busy ? undefined : items.findLast(({ kind }) => kind === "compaction" || kind === "cleared")?.id;
   const first = Math.max(0, items.findIndex(({ id }) => id === origin.current));
   const beginnings = [...items.keys()].filter((at) => at === 0 || (at - first) % GROUP === 0);
   return (

@@ -54,6 +54,12 @@ export const Message = memo(function Message({ item, running, undoable, report }
       );
     case "change":
       return <p class="change">{item.text}</p>;
+    case "cleared":
+      return (
+        <p class="change" data-testid="cleared">
+          {item.text} {undoable && <button type="button" class="link" aria-label="Undo Clearing" onClick={() => { post({ type: "undoCompaction", entryId: item.id }); }}>Undo</button>}
+        </p>
+      );
   }
 });
 
