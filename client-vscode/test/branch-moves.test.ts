@@ -86,6 +86,16 @@ for (const isUndone of [false, true]) {
   });
 }
 
+test("of two ends on a path the newer one says whose files are on the disk", async () => {
+  await using workspace = await Workspace.with({});
+  const { conversation, texts, states } = await branches(workspace, "both");
+  conversation.moved["older"] = "one";
+  conversation.moved["newer"] = "older";
+  await states.remember("c", "older", { state: texts["one"] ?? "", base: texts["two"] ?? "" });
+  await states.remember("c", "newer", { state: texts["one"] ?? "" });
+  for (const [end, base] of [["older", texts["two"]], ["newer", undefined]] as const) assert.equal((await states.at("c", end, false)).base, base);
+});
+
 test("what is written after the conversation has gone on is refused", async () => {
   await using workspace = await Workspace.with({});
   const { conversation, texts, files, go } = await branches(workspace, "files");

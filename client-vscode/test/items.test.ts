@@ -72,6 +72,11 @@ test("a context edit shows how much was cleared", () => {
   assert.deepEqual(item, { kind: "cleared", id: "x", text: "Cleared 2 old tool results: 24k tokens" });
 });
 
+test("a context edit that clears nothing says so, and is none that can be undone", () => {
+  const [item] = withEntries([], [{ id: "x", parentId: null, timestamp: "", type: "context_edit", cleared: [], saved: { tokenizer: 0, estimate: 0 } }]);
+  assert.deepEqual(item, { kind: "change", id: "x", text: "Cleared tool results are shown again" });
+});
+
 test("a compaction shows its numbers, its files and who wrote it", () => {
   const [item] = withEntries([], [
     {

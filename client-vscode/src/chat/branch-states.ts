@@ -42,15 +42,15 @@ export class BranchStates {
   async at(conversationId: string, entryId?: string, remembers = true): Promise<RecordedState> {
     let leafId: string | undefined;
     let isOld = false;
-    let base: string | undefined;
+    let newest: BranchState | undefined;
     for await (const entry of this.#path(conversationId, entryId)) {
       // Going to a message of the user's is going to before it.
       const isBefore = leafId === undefined && entryId !== undefined && isAsked(entry);
       leafId ??= entry.id;
       const remembered = isBefore ? undefined : this.of(conversationId, entry.id);
-      base ??= remembered?.base;
+      newest ??= remembered;
       const state = (remembers ? remembered?.state : undefined) ?? stateOf(entry);
-      if (state !== undefined) return { leafId, isOld, base, state };
+      if (state !== undefined) return { leafId, isOld, base: newest?.base, state };
       isOld ||= !isBefore && isAsked(entry);
     }
     return { leafId, isOld, state: undefined, ...remembers && this.of(conversationId, undefined) };
@@ -73,12 +73,14 @@ export class BranchStates {
 
   /** A message of the user's with which the conversation begins: going there is going to before it. */
   async firstAsked(conversationId: string): Promise<string | undefined> {
-    for (let after: string | undefined; ; ) {
+    let after: string | undefined;
+    for (let read = 0; read < MOST_ENTRIES; read += TREE_PAGE) {
       const page: TreeResult = await this.client.request("coppice/tree", { conversationId, limit: TREE_PAGE, ...after !== undefined && { after } });
       const first = page.nodes.find(({ parentId, role }) => parentId === null && role === "user");
       if (first !== undefined || page.nextAfter === undefined) return first?.id;
       after = page.nextAfter;
     }
+    return undefined;
   }
 
   /** What was asked last on the path to an entry. */

@@ -198,6 +198,7 @@ function itemOf(entry: Entry, attached: Attached): Item | undefined {
         ? undefined
         : { kind: "custom", id, customType: entry.customType, ...contentOf(entry.content) };
     case "context_edit":
+      // One that clears nothing shows again what another one cleared.
       if (entry.cleared.length === 0) return { kind: "change", id, text: "Cleared tool results are shown again" };
       return { kind: "cleared", id, text: `Cleared ${counted(entry.cleared.length, "old tool result")}: ${shortTokens(entry.saved.tokenizer)} tokens` };
     case "model_change":
