@@ -26,8 +26,11 @@ async function waitForInput(chat: Chat): Promise<void> {
 /** Goes backwards by Tab from what has the focus. */
 async function tabBackTo({ page }: Window, element: Locator): Promise<void> {
   for (let stops = 0; stops < MOST_STOPS; stops += 1) {
-    if (await isFocused(element)) return;
+    const before = await element.evaluateHandle((each) => each.ownerDocument.activeElement);
+    if (await element.evaluate((each, focused) => each === focused && each.ownerDocument.hasFocus(), before)) return;
     await page.keyboard.press("Shift+Tab");
+    // Another step before this one has come about would pass by the element.
+    await until("the focus has moved", () => element.evaluate((each, focused) => each.ownerDocument.activeElement !== focused || !each.ownerDocument.hasFocus(), before));
   }
   throw new Error("It was not reached by Tab.");
 }
@@ -65,7 +68,7 @@ scene("the keyboard alone: a question, an approval, a branch, a compaction, and 
   await keyboard.press("Enter");
   const card = chat.approvals.filter({ hasText: "Use read_file" });
   await card.waitFor();
-  ok(await isFocused(chat.input), "the card took the focus");
+  await until("the card leaves the focus in the input", () => isFocused(chat.input));
   await tabBackTo(window, card.getByRole("button", { name: "Allow", exact: true }));
   await keyboard.press("Space");
   await chat.replies.filter({ hasText: "Prices are floats." }).waitFor();
