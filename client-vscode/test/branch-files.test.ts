@@ -136,6 +136,7 @@ test("the last change of files is undone without its notification, also in the n
   assert.deepEqual(await whole(), ["one", ONE]);
   const undone: string[] = [];
   await files.undoTurn("c", { leafId: "one", base: texts["one"] ?? "", target: texts["two"] ?? "" }, () => Promise.resolve(void undone.push("by the turn's card")));
+  await assert.rejects(next("both").files.undoLast("c"), /left to undo/); // The card would say that it is undone.
   await files.undoLast("c");
   assert.deepEqual([await whole(), undone], [["one", ONE], ["by the turn's card"]]);
   texts["turn"] = await workspace.take();

@@ -53,8 +53,8 @@ interface Way extends Pick<Writing, "onUndone"> {
 export class BranchSwitch {
   /** The conversations whose unfinished change is asked about. */
   readonly #asking = new Set<string>();
-  /** By conversation, what follows the undoing of its last change. */
-  readonly #last = new Map<string, Writing["onUndone"]>();
+  /** By conversation, the last change of this window, and what follows its undoing. */
+  readonly #last = new Map<string, FileChange & Pick<Writing, "onUndone">>();
 
   constructor(
     private readonly chat: ChatAccess,
@@ -141,8 +141,9 @@ export class BranchSwitch {
     const conflicts = steps === undefined ? taken.filter((step) => !isChange(step)) : [];
     if (written.length + conflicts.length + stayed.length > 0) {
       const done = { from, to: there };
-      await this.changes.recordDone(conversationId, done);
-      this.#last.set(conversationId, onUndone);
+      // Another window could not do what follows the undoing.
+      await this.changes.recordDone(conversationId, onUndone === undefined ? done : undefined);
+      this.#last.set(conversationId, { ...done, onUndone });
       void report(from.leafId === there.leafId ? "Changed" : "Went to the branch and changed", written, [...conflicts, ...stayed], () => this.#undo(conversationId, done, onUndone));
     }
     return result;
@@ -228,9 +229,9 @@ export class BranchSwitch {
 
   /** Undoes what was done last, also in the window before; done once more, that is done again. */
   async undoLast(conversationId: string): Promise<void> {
-    const change = this.changes.last(conversationId);
+    const change = this.#last.get(conversationId) ?? this.changes.last(conversationId);
     if (change === undefined) throw new Error("No change of files is left to undo in this conversation.");
-    await this.#undo(conversationId, change, this.#last.get(conversationId));
+    await this.#undo(conversationId, change, this.#last.get(conversationId)?.onUndone);
   }
 
   /** What was changed in the files since stays where it can be merged. */

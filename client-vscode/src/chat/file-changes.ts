@@ -60,14 +60,14 @@ export class FileChanges {
     return this.#stored(KEY);
   }
 
-  /** The change of a conversation that was done last. */
+  /** The change of a conversation that was done last; undefined where it can be undone in its own window alone. */
   last(conversationId: string): FileChange | undefined {
     return this.#stored(LAST)[conversationId];
   }
 
-  async recordDone(conversationId: string, done: FileChange): Promise<void> {
+  async recordDone(conversationId: string, done: FileChange | undefined): Promise<void> {
     const others = Object.entries(this.#stored(LAST)).filter(([id]) => id !== conversationId);
-    await this.memory.update(LAST, Object.fromEntries([...others, [conversationId, done]].slice(-MOST_LAST)));
+    await this.memory.update(LAST, Object.fromEntries(done === undefined ? others : [...others, [conversationId, done] as const].slice(-MOST_LAST)));
   }
 
   async record(conversationId: string, unfinished: FileChange): Promise<void> {
