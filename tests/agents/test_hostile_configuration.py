@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from systems import needs_links, needs_pipes
 
-from coppice.agents import files, jsonc_edits
+from coppice.agents import files, jsonc, jsonc_edits
 from coppice.agents.edits import Block, Edit, Member
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.yaml_edits import YamlMember
@@ -145,13 +145,13 @@ def test_any_number_of_items_is_taken_out_at_once(monkeypatch: pytest.MonkeyPatc
     theirs = [{"hooks": [{"command": f"theirs {number}"}]} for number in range(others)]
     ours = [{"hooks": [{"command": "coppice hook"}]}] * 1_000
     calls: list[str] = []
-    parsed = jsonc_edits.parsed
+    parsed = jsonc.parsed
 
     def counted(text: str, path: tuple[str, ...]) -> Any:
         calls.append(text)
         return parsed(text, path)
 
-    monkeypatch.setattr(jsonc_edits, "parsed", counted)
+    monkeypatch.setattr("coppice.agents.jsonc_edits.parsed", counted)
     for items in (ours + theirs, theirs + ours, theirs[:1] + ours + theirs[1:]):
         for indent in (None, 2):
             calls.clear()

@@ -97,6 +97,7 @@ class Member(Edit):
             return text
         earlier = _place_at(before or "", self.keys)
         if before is not None and earlier is not None:
+            # One whole value in place of another: what is around it stays, and need not be read again.
             return text[: place.start] + before[earlier.start : earlier.end] + text[place.end :]
         return jsonc_edits.without_member(text, self.keys, keep=_depth(before, self.keys[:-1]))
 
