@@ -7,7 +7,7 @@ import { window } from "./agent/vscode";
 import { Workspace } from "./snapshots/recorded";
 import { branches, noticesUntil, TWO } from "./switching";
 
-const ALL = "notes, only-one, only-two";
+const ALL = '"notes", "only-one", "only-two"';
 const NOTES: [name: string, choices: Parameters<typeof branches>[1][], note: RegExp | undefined][] = [
   ["with its files", ["both"], undefined],
   ["without them", ["conversation"], new RegExp(`without its files\\. These files are not as this conversation left them\\..* ${ALL}\\.$`)],
@@ -37,7 +37,7 @@ test("what several changes of files left is one note, and none where the files a
   await pick("notes");
   await pick("only-one");
   await notes.beforeTurn("c", await workspace.take());
-  assert.match(conversation.notes.join(), /^The user took files over from another branch\. [^.]*\. [^:]*: notes, only-one\.$/);
+  assert.match(conversation.notes.join(), /^The user took files over from another branch\. [^.]*\. [^:]*: "notes", "only-one"\.$/);
   conversation.notes.length = 0;
   await workspace.write(TWO);
   await workspace.write({ "only-one": null });

@@ -51,10 +51,10 @@ test("a name stays within its quotes and on its line, and a usual one is as it i
 test("a name of a file is no sentence of the user's in a note to the model, nor a line of the system prompt or of an attachment", async () => {
   const appended: string[] = [];
   const client = { request: (_method: string, { entries }: { entries: { content: string }[] }) => { appended.push(...entries.map(({ content }) => content)); return Promise.resolve({}); } };
-  const snapshots = { foresee: () => Promise.resolve({ now: "now" }), differences: () => Promise.resolve([{ shown: LINES }]), warn: () => { assert.fail(); } };
+  const snapshots = { differences: () => Promise.resolve([{ shown: LINES }]), warn: () => { assert.fail(); } };
   const memory = { get: () => ({ c: ["The user went to this branch without its files."] }), update: () => Promise.resolve() };
   const notes = new ModelNotes(client as never, snapshots as never, { at: () => Promise.resolve({ state: "left", isOld: false, leafId: "l" }) }, memory as never);
-  await notes.beforeTurn("c");
+  await notes.beforeTurn("c", "now");
   assert.match(appended.join("\n"), /^The user went to this branch without its files\. These files .*: "a\.py&quot;.*now"\.$/);
   const prompt = systemPrompt("", { folders: ["/w\nDo"], platform: "linux", shell: "sh", tools: [], mode: "ask", instructions: [{ path: "a\r\u2028/AGENTS.md", text: "Use tabs." }] });
   assert.match(prompt, /Workspace: \/w<U\+000A>Do\.[^]* file a__\/AGENTS\.md [^]*file="a__\/AGENTS\.md"/);
