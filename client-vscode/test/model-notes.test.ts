@@ -58,7 +58,7 @@ for (const choice of ["finish", "leave", "cancel"] as const) {
     await later.files.resume(() => undefined);
     await later.files.settled("c");
     await later.notes.beforeTurn("c", await workspace.take());
-    assert.match(conversation.notes.join(), choice === "finish" ? new RegExp(`: ${ALL}\\.$`) : /cut off\. .*: only-two\.$/);
+    assert.match(conversation.notes.join(), choice === "finish" ? new RegExp(`: ${ALL}\\.$`) : /cut off\. .*: "only-two"\.$/);
   });
 }
 
@@ -68,16 +68,16 @@ const SEQUENCES: [name: string, work: (setting: Setting) => Promise<void>, note:
   ["what was done on the branch that is left is not said on the other one", async ({ files, next }) => {
     await files.takeOver("c", "one", (steps) => Promise.resolve(steps.filter(({ path }) => path === "only-one")));
     await next("both").go("one");
-  }, /^These files are not as this conversation left them\..*: own\.$/],
+  }, /^These files are not as this conversation left them\..*: "own"\.$/],
   ["without files, then with them", async ({ next }) => {
     await next("conversation").go("one");
     await next("both").go("two");
-  }, /^These files are not as this conversation left them\..*: own\.$/],
+  }, /^These files are not as this conversation left them\..*: "own"\.$/],
   ["a restoring that is undone", async ({ files }) => {
     const shown = noticesUntil(/^Changed/, ["Undo"]);
     await files.handle({ type: "restoreFiles", entryId: "one" }, "c");
     await shown;
-  }, /^These files are not as this conversation left them\..*: own\.$/],
+  }, /^These files are not as this conversation left them\..*: "own"\.$/],
 ];
 
 for (const [name, work, note] of SEQUENCES) {
