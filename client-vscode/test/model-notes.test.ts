@@ -115,5 +115,5 @@ test("a turn does not wait for the names of the files, and the chat says that th
   const slow = { differences: () => new Promise<never>(() => undefined), warn: () => undefined };
   for (const state of [await workspace.take(), undefined]) await new ModelNotes(client, slow, states, memory, 1).beforeTurn("c", state);
   assert.equal(conversation.notes.length, 2);
-  for (const note of conversation.notes) assert.match(note, /without its files\. The files may not be as .* not found out in time\. Read them again/);
+  for (const note of conversation.notes) assert.match(note, /without its files\. The files may not be as .* is not known\. Read them again/);
 });

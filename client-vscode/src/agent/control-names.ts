@@ -17,7 +17,7 @@ function filesAlone(...names: readonly string[]): string[] {
 
 /** A folder with these can become a repository; its hooks are programs. */
 const GIT = [
-  "HEAD", "*.git/", "**/hooks/update", "lefthook.y*ml",
+  ...filesAlone("HEAD", "**/hooks/update"), "*.git/", "lefthook.y*ml",
   "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge",
   "pre-push", "pre-receive", "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate",
   "fsmonitor-watchman", "post-index-change",

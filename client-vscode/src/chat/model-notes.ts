@@ -16,7 +16,7 @@ const MOST_NAMED = 100;
 const PATIENCE = 1000;
 
 /** For a model. */
-const UNKNOWN = "The files may not be as this conversation left them: which ones differ was not found out in time. Read them again before you change them.";
+const UNKNOWN = "The files may not be as this conversation left them: which ones differ is not known. Read them again before you change them.";
 
 /** By conversation, why its model has to know before its next turn in which files the disk differs from its branch. */
 export class ModelNotes {

@@ -9,6 +9,7 @@ import { isOf, type NamedKey, variableAfter } from "../models/endpoints";
 import { type Keys, OWN_VARIABLE } from "../models/keys";
 import { enabledTools } from "../models/tools";
 import { notify } from "../notify";
+import { PROVIDERS } from "../protocol.gen";
 import { setEditorModel, setPersonal } from "../settings/personal";
 import { chooseModel, chooseWindow, isUsable } from "./choose-model";
 import { configuredModel, pickModel } from "./pick-model";
@@ -216,7 +217,7 @@ function namedKeys(): NamedKey[] {
   const ofSection = (who: "model" | "summarizer") => ({ provider: settings.get<string | null>(`${who}.provider`), baseUrl: settings.get<string | null>(`${who}.baseUrl`), apiKeyEnv: variableOf(who) });
   const models = settings.inspect<Record<string, { provider?: string; baseUrl?: string; apiKeyEnv?: string }>>("models")?.globalValue ?? {};
   return [ofSection("model"), ofSection("summarizer"), ...Object.values(models)].flatMap(({ provider, baseUrl, apiKeyEnv }) =>
-    typeof apiKeyEnv === "string" ? [{ endpoint: { provider: provider ?? "", baseUrl: baseUrl ?? "" }, variable: apiKeyEnv }] : []);
+    typeof apiKeyEnv === "string" && Object.hasOwn(PROVIDERS, provider ?? "") ? [{ endpoint: { provider: provider ?? "", baseUrl: baseUrl ?? "" }, variable: apiKeyEnv }] : []);
 }
 
 async function pickVariable(title: string, names: string[]): Promise<string | undefined> {

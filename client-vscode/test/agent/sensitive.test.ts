@@ -135,7 +135,7 @@ test("files that make programs run are asked about each time, also after edits w
     }
   }
   assert.equal(disk.asked.length, 2 * CONTROL.length);
-  const sources = ["src/main.rs", "src/build/a.py", "workspace/a.ts", "configure/a.py", "dune/a.ml", "tests/conftest.py", "tests/test_a.py", "app/tasks.py", "app/conf.py", "go.mod", "cmd/main.go", "App.java", "data.json", "config.json", "a.yaml", "a.toml", "a.xml", "src/docker.ts"];
+  const sources = ["src/main.rs", "src/build/a.py", "workspace/a.ts", "configure/a.py", "dune/a.ml", "tests/conftest.py", "tests/test_a.py", "app/tasks.py", "app/conf.py", "go.mod", "cmd/main.go", "App.java", "data.json", "config.json", "a.yaml", "a.toml", "a.xml", "src/docker.ts", "src/components/head/index.tsx", "src/hooks/update/index.ts"];
   const harmless = ["lib/.dockerignore", ".editorconfig", ".env.example", "empty/.gitkeep", ".nvmrc", ".python-version", "public/.well-known/security.txt", ".changeset/new.md"];
   for (const path of ["src/agents.py", "docs/config", "README.md", "src/hooks/useCart.ts", "hooks/pre-commit.md", "scripts/update", "docs/agent-loop.md", "venv.md", "src/env/a.py", "src/config.ts", "package-lock.json", "docs/instructions.txt", "rules.md", "git/config", ...sources, ...harmless]) {
     await disk.call("write_file", { path, content: "x" });

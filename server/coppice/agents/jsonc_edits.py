@@ -109,7 +109,7 @@ def _checked(others: Sequence[str], made: _Made, by_hand: str) -> str:
         values = [data_of(made.text, slot.value) for slot in ours]
         if values == made.values and after.others(ours) == others:
             return made.text
-    raise ConfigurationError(f"The file is written in a way that is not edited. {by_hand} by hand.")
+    raise ConfigurationError(f"The file is written in a way that Coppice does not edit. {by_hand} by hand.")
 
 
 def _member(here: "_Text") -> Sequence[Slot]:

@@ -93,7 +93,8 @@ def entry_text(entry: Entry) -> str:
         case BranchSummaryEntry():
             return f"> **Another branch** was left; this happened there\n>\n{quoted(entry.summary)}"
         case ContextEditEntry():
-            return f"> **Context edit**: {preview_of(entry)}; the results stay in the conversation"
+            stay = "; the results stay in the conversation" if entry.cleared else ""
+            return f"> **Context edit**: {preview_of(entry)}{stay}"
         case CustomMessageEntry():
             title = f"## {_ROLES['custom']}: {inline(entry.custom_type)}"
             return f"{title}\n\n{_content(entry.content)}" if entry.display else ""

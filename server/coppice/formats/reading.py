@@ -21,7 +21,7 @@ MAX_ARRAY_BYTES: Final = 8 * 2**20
 parsed no other thread runs, for half a second. A conversation of messages is seldom that long."""
 _ARRAY_LIMIT: Final = (
     f" A JSON array is read where it is whole and has at most {MAX_ARRAY_BYTES // 2**20} MiB; "
-    "write the elements of a longer one one a line, as `jq -c '.[]' FILE` does."
+    "write each element of a longer one on a line of its own, as `jq -c '.[]' FILE` does."
 )
 
 _START_BYTES: Final = 2**16  # bytes that decide whether a file is empty or binary: the first read

@@ -33,7 +33,7 @@ class Undoing:
         """
         await self._turns.refuse_if_busy(params.conversation_id)
         leaf_id, usage = await self._context.write_long(
-            params.conversation_id, partial(self._undo, params), progress, title="Undoing the compaction"
+            params.conversation_id, partial(self._undo, params), progress, title="Undoing"
         )
         progress.end(f"{usage.tokens:,} tokens")
         self._context.announce(params.conversation_id, leaf_id, "entries", "leaf")
@@ -54,8 +54,8 @@ def _undone(path: ConversationPath, params: UndoCompactionParams) -> tuple[PathE
     depth = path.depth_of(compaction_id)
     if path.end is None or depth is None:
         raise UnknownEntryError(
-            "There is no such compaction on the current path; navigate to it first, or leave out "
-            "compactionId to undo the newest.",
+            "There is no such compaction or context edit on the current path; navigate to it first, or leave "
+            "out compactionId to undo the newest.",
             entryId=params.compaction_id,
         )
     compaction = path.store.entry(params.conversation_id, compaction_id)

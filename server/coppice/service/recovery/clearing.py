@@ -161,7 +161,7 @@ def _step(path: ConversationPath, sizes: ClearSizes, goal: int | None = None) ->
 
 
 def _may_gain(path: ConversationPath, sizes: ClearSizes) -> bool:
-    """Whether the old results are large enough together. Reads the store's rows, no contents."""
+    """Whether the old results are large enough together. Reads the store's rows, and the context edits."""
     counter, rows = Counter(path.settings), path.rows()
     tokens = [counter.tokens(row.size) for row in rows]
     results = [row for row in rows[: first_kept(tokens, sizes.keep)] if row.role == "toolResult"]
