@@ -172,7 +172,7 @@ scene("a branch shows its changes, is compared with a selected one, and its summ
   await window.widenChat(420);
   const details = chat.frame.getByRole("button", { name: /^Context:/ });
   await details.click();
-  await chat.frame.getByText(/Cost of the last turn €(\d+\.00), of the conversation €\1, of its compactions €0\.00\./).waitFor();
+  await chat.frame.getByText(/Cost of the last turn €(\d+\.00), of the conversation €\1, of its compactions €0\.00; with all branches and unused summaries €\1\./).waitFor();
   await details.click();
   await chat.playInPlaceOf("Write two.", provider, { asks: "Write three.", answers: [{ calls: [["c1", "run_command", { command: "echo three > notes.txt; echo made > made.txt" }]] }, { text: "Three is written." }] });
 

@@ -137,7 +137,7 @@ scene("old tool results are cleared after a look at what that saves, and shown a
 
   await window.run("Coppice: Clear Old Tool Results…");
   await window.dialog.filter({ hasText: "Clear 1 old tool result?" }).filter({ hasText: NUMBERS }).getByRole("button", { name: "Clear" }).click();
-  await chat.frame.getByText(/^Cleared 1 old tool result: [\d.,]+k? tokens$/).waitFor();
+  await chat.frame.getByText(/^Cleared 1 old tool result: [\d.,]+k? tokens\b/).waitFor();
   await window.screenshot("cleared");
   await chat.play(provider, { asks: "And now?", answers: [{ text: "A line remains." }] });
   match(sent(), /The result of read_file, .* was cleared to save room/);

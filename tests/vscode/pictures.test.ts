@@ -4,7 +4,7 @@ import { scene } from "./harness/scene.ts";
 
 const THEMES = { dark: "Dark Modern", light: "Light Modern" };
 
-scene("a conversation in a dark and in a light window", { files: FILES, tools: "allow", settings: { "coppice.compaction.keepRecentTokens": 300 } }, async ({ editor, window, provider }) => {
+scene("a conversation in a dark and in a light window", { files: FILES, tools: "allow", settings: { "coppice.compaction.keepRecentTokens": 300, "coppice.chat.branchFiles": "always" } }, async ({ editor, window, provider }) => {
   const chat = await window.openCoppice();
   const pictures = async (name: string): Promise<void> => {
     await chat.input.hover();

@@ -36,7 +36,7 @@ export function FilesOfferCard({ offer: { id, kind, files, more, ends } }: { off
     requestFocus();
     setFolded(isFolded);
   };
-  const title = titleOf(kind, counted(files.length + more, "file"));
+  const title = titleOf(kind, files.length + more);
   if (folded) return <button type="button" class="link" data-testid="files-offer-folded" onClick={() => { fold(false); }}><Icon name="files" />{title}</button>;
   return (
     <section class="files-offer" role="group" aria-labelledby={heading} data-testid="files-offer">
@@ -68,7 +68,7 @@ function named(asked: string): string {
   return asked === "" ? "before the first message" : `“${visible(asked)}”`;
 }
 
-function titleOf(kind: FilesOffer["kind"], count: string): string {
-  if (kind === "branch") return `${count} differ there. Bring them along?`;
-  return kind === "restore" ? `Restore ${count} as at this message?` : TITLES[kind];
+function titleOf(kind: FilesOffer["kind"], count: number): string {
+  if (kind === "branch") return count === 1 ? "1 file differs there. Bring it along?" : `${counted(count, "file")} differ there. Bring them along?`;
+  return kind === "restore" ? `Restore ${counted(count, "file")} as at this message?` : TITLES[kind];
 }
