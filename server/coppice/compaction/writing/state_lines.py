@@ -121,10 +121,10 @@ def _command_in(line: str, beginning: str) -> tuple[str, ...] | None:
 
 def _outdated(passed: Sequence[Check], fewest: int) -> Iterator[Check]:
     """Of `passed`, newest first, the newest of each purpose of which none is as of the fewest changes."""
-    purposes = [_purpose(each) for each in passed if len(each.changed_since) == fewest]
+    purposes = {_purpose(each) for each in passed if len(each.changed_since) == fewest}
     for each in passed:
         if _purpose(each) not in purposes:
-            purposes.append(_purpose(each))
+            purposes.add(_purpose(each))
             yield each
 
 
@@ -134,14 +134,14 @@ def _running(state: WorkState) -> list[Job]:
 
 def _used(state: WorkState) -> Iterator[tuple[str, Fact]]:
     """The commands that were used at least twice and that are not listed above, the most used first."""
-    listed = [*map(_purpose, state.checks), *map(_purpose, state.commands)]
+    listed = {*map(_purpose, state.checks), *map(_purpose, state.commands)}
     others = [each for each in state.used[::-1] if each.times > 1 and _purpose(each) not in listed]
     if repeated := sorted(others, key=lambda each: -each.times)[:_MOST_USED]:
         yield f"Used repeatedly, as run last: {', '.join(f'`{each.command}`' for each in repeated)}", Fact()
 
 
-def _purpose(fact: Check | RanCommand | UsedCommand) -> list[str]:
-    return fact.command.split()[:2]
+def _purpose(fact: Check | RanCommand | UsedCommand) -> tuple[str, ...]:
+    return tuple(fact.command.split(maxsplit=2)[:2])
 
 
 def _failed(job: Job) -> str:
